@@ -26,8 +26,7 @@ const MAGIC: &[u8] = b"tickbound reading 9\n";
 const SUM: usize = 16;
 /// Largest entry, in bytes.
 const LARGEST: usize = 32 << 20;
-/// Most bytes in the folder. When there are more, those that were not used for longest go, until
-/// half is left.
+/// Most bytes in the folder. Beyond it, those that were not used for longest go, down to half.
 const MOST: u64 = 256 << 20;
 /// Older files that were never renamed are of processes that were killed.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);

@@ -67,8 +67,7 @@ fn load() -> Read<Held> {
     Ok(Held { clang, library, include })
 }
 
-/// Whether the loader's message is about a library that is there: one that it could not open, or
-/// files that it passed over.
+/// Whether the loader's message is about a library that is there.
 fn is_present(why: &str) -> bool {
     why.contains("could not be opened") || why.contains("(invalid: [(")
 }
@@ -89,8 +88,7 @@ fn major(version: &str) -> Option<String> {
     (!digits.is_empty()).then_some(digits)
 }
 
-/// The folder with clang's own headers, of the library's version: beside the library, or where
-/// distributions put them.
+/// Clang's own headers of that version: beside the library, or where distributions put them.
 fn headers(library: &Path, version: Option<&str>) -> Option<PathBuf> {
     let mut roots = Vec::new();
     for path in [Some(library.to_owned()), library.canonicalize().ok()].into_iter().flatten() {

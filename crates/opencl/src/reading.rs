@@ -25,8 +25,7 @@ pub struct ParameterType {
     /// Its type, or that of its elements (of vectors, that of their components; of `half`, whole
     /// numbers of its size), if the problem format has it.
     pub element: Option<ElementType>,
-    /// How many bytes it has: a vector or a structure by value, or an element of memory, if that is
-    /// known.
+    /// Bytes of a vector or a structure by value, or of an element of memory, if that is known.
     pub bytes: Option<i64>,
 }
 

@@ -88,8 +88,7 @@ impl CudaNames {
         if all.is_empty() { String::new() } else { format!("{ARGUMENTS}{}\n", all.join(";")) }
     }
 
-    /// Open names on which the syntax or a type depends: in `if constexpr`, and between the angle
-    /// brackets of a class.
+    /// Open names on which the syntax or a type depends: `if constexpr`, or arguments of classes.
     pub(crate) fn asked(&self, text: &str, open: &[String]) -> Vec<String> {
         let open: Vec<&String> = open.iter().filter(|name| self.has(name)).collect();
         if open.is_empty() {

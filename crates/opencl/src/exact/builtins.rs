@@ -104,8 +104,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// An asynchronous copy, which the group does as a whole. All its items have to call it with
-    /// the same arguments.
+    /// An asynchronous copy, which all items of the group have to call with the same arguments.
     fn copy(&mut self, strided: bool, arguments: &'a [CExpr], e: &'a CExpr) -> Read<Worth> {
         let [to, from, count, rest @ ..] = arguments else { return Ok(Worth::Other) };
         let (target, source) = (self.value(to)?, self.value(from)?);

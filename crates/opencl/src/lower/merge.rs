@@ -176,8 +176,7 @@ fn first_shared(lists: &[(i64, Vec<Node>)]) -> Option<Vec<usize>> {
     })
 }
 
-/// Whether two statements are readings of one statement of the source, or branches on one condition
-/// that come from merging.
+/// Whether two statements are readings of one statement, or branches on one condition.
 fn same_shape(a: &Node, b: &Node) -> bool {
     let line = |node: &Node| node.lines.as_ref().map(|lines| lines.first);
     a.kind == b.kind && line(a) == line(b) && (a.lines.is_some() || a.number == b.number)

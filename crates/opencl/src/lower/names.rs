@@ -84,8 +84,7 @@ impl Names {
         names
     }
 
-    /// With the arguments under the names of the kernel function's parameters, which may differ
-    /// from reading to reading.
+    /// With the arguments under the parameters' names, which may differ from reading to reading.
     pub(crate) fn of_parameters(&self, parameters: &[String]) -> Names {
         let mut names = self.clone();
         let given = self.arguments.iter().zip(&self.buffers).zip(&self.images);

@@ -97,8 +97,7 @@ fn without_comments(text: &str) -> String {
     out
 }
 
-/// Bytes of the text or character in quotes that a text begins with; it ends with its line at the
-/// latest.
+/// Bytes of the quoted text or character that a text begins with; it ends with its line.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

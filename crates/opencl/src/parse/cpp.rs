@@ -55,8 +55,7 @@ pub(crate) struct HostPart {
     pub(crate) launches: Vec<SourceLaunch>,
 }
 
-/// Makes the tree of a source in CUDA that has been expanded; if that is `asked`, also what it has
-/// beside the kernel.
+/// Makes the tree of an expanded source in CUDA; if `asked`, also what it has beside the kernel.
 pub(super) fn parse(
     request: &ReadRequest,
     expanded: &Expanded,
@@ -133,8 +132,7 @@ fn read(
     Ok((tree_of_kernel, host))
 }
 
-/// A line that makes an instance of the kernel's template, if something of it is given. What is
-/// not given is that of the first use.
+/// A line with an instance of the kernel's template; what is not given is as in its first use.
 fn instance(root: &Entity<'_>, request: &ReadRequest, expanded: &Expanded) -> Option<String> {
     let known = template_arguments(&expanded.text);
     let all = kernels(root);

@@ -30,8 +30,7 @@ use spelling::unknown_name;
 use state::Tree;
 use text::Text;
 
-/// The name under which libclang gets the text. Nothing is written to disk; messages and places
-/// have the names of line markers.
+/// The name under which libclang gets the text; messages have the names of line markers.
 const FILE: &str = "kernel.cl";
 
 /// Makes the tree of a source that has been expanded.

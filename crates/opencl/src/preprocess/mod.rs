@@ -225,8 +225,7 @@ impl<'r> Expander<'r> {
     }
 }
 
-/// The array that holds the arguments of the kernel's `reqd_work_group_size`, so that they are read
-/// as any expression is.
+/// The array that holds the arguments of `reqd_work_group_size`, to be read as expressions.
 pub(crate) const REQUIRED_GROUP: &str = "tickbound_required_group";
 
 /// A declaration of that array, if the kernel has the attribute.

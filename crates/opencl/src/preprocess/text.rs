@@ -164,8 +164,7 @@ impl Files {
         Arc::from(plain.to_string_lossy())
     }
 
-    /// What follows the source's first line marker, with names as the user writes them, without
-    /// pragmas but those of OpenCL.
+    /// What follows the first line marker, with the user's names, and no pragmas but OpenCL's.
     pub(super) fn tidy(&self, text: &str) -> String {
         let first = format!("# 1 {}", quote(&self.source));
         let mut tidied = String::with_capacity(text.len());

@@ -118,8 +118,7 @@ pub struct TermFunction {
 pub enum FunctionKind {
     /// What an array that the kernel never writes holds at the byte that is its argument.
     Content(u32),
-    /// A variable of a loop after as many iterations as the first argument; the others are the
-    /// values of `leaves`.
+    /// A variable after as many iterations as the first argument; the others are `leaves`.
     Iterated {
         /// What the variables of the loop are called in `next`, and what they hold at first.
         start: Vec<(VariableIndex, TermId)>,

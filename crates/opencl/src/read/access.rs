@@ -207,8 +207,7 @@ impl<'a> Reader<'a> {
         formula
     }
 
-    /// Loads from memory, a structure member by member, as compilers do. Returns the formula of
-    /// the whole.
+    /// Loads a structure member by member, as compilers do. Returns the formula of the whole.
     fn load_memory(
         &mut self,
         (space, name, offset): (AddressSpace, &Rc<str>, &Poly),

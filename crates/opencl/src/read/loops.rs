@@ -292,8 +292,7 @@ impl<'a> Reader<'a> {
         self.emit_repeat(l, body, count, choices);
     }
 
-    /// A `Repeat`; where a condition on the item chooses between two numbers of iterations, a
-    /// branch with one for each.
+    /// A `Repeat`; a branch of two where a condition on the item chooses the number of iterations.
     fn emit_repeat(&mut self, l: &Loop<'a>, body: Nodes, count: Poly, choices: u32) {
         let found = (choices > 0).then(|| self.item_choice(&count)).flatten();
         let Some((part, condition, [then, otherwise])) = found else {
@@ -378,8 +377,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whole numbers that change in another way than by a step, such as `n *= 2`, computed from
-    /// iteration to iteration.
+    /// Whole numbers that change otherwise than by a step, such as `n *= 2`, by each iteration.
     fn computed_values(&mut self, probe: &Probe, count: i64) {
         let start = |(id, atom): (&VariableId, &Atom)| Some((*atom, probe.start.int(*id)?.clone()));
         let mut now: HashMap<Atom, Poly> = probe.placeholders.iter().filter_map(start).collect();

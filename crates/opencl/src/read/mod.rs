@@ -166,8 +166,7 @@ struct Reader<'a> {
     constant: u32,
     /// Inside how many walks that only look.
     probing: u32,
-    /// The branch that was last found undecided depends on no data: the values of the counters
-    /// around decide it.
+    /// The branch last found undecided depends on no data, but on the counters around.
     needs_counters: bool,
     /// Inside how many loops whose iterations the problem file gives.
     bounded: u32,
@@ -176,17 +175,14 @@ struct Reader<'a> {
     /// Of the loops around that are left in the midst of an iteration, where.
     exits: Vec<Exits<'a>>,
     assumed: Vec<Assumed>,
-    /// What the problem file has to answer. The walk goes on with a default answer, to find all
-    /// of it.
+    /// What the problem file has to answer. The walk goes on with defaults, to find all.
     questions: Vec<ReadError>,
-    /// Loops that were cut, each with what first depended on their counter, and whether that is a
-    /// branch.
+    /// Loops that were cut, with what first depended on their counter; whether that is a branch.
     cuts: HashMap<SourcePlace, (SourcePlace, bool)>,
     dimensions: usize,
     work: u64,
     formulas: Formulas,
-    /// Inside branches that data decide, what decides the outermost one, and how many loops and
-    /// guards are around it.
+    /// In branches that data decide: what decides the outermost, and the loops and guards around.
     deciding: Option<(FormulaId, usize, usize)>,
     /// Numbers of the guards around.
     path: Vec<u32>,

@@ -75,8 +75,7 @@ pub struct Reach {
     pub width: u8,
     /// How many bytes behind the array's beginning.
     pub offset: Poly,
-    /// Between iterations of the loops around it that have been left, inner ones first; with each
-    /// loop's counter.
+    /// Between iterations of the loops that have been left, inner ones first, by their counters.
     pub iterations: Vec<(Leaf, Stride)>,
     /// Whether data decide if it is done, or where.
     pub maybe: bool,
@@ -335,8 +334,7 @@ pub fn has_barrier(nodes: &[KernelNode]) -> bool {
     nodes.iter().any(barrier)
 }
 
-/// Appends a node; arithmetic of the same kind, width and line becomes one, also across accesses of
-/// private arrays.
+/// Appends a node; arithmetic of one kind, width and line is joined, across private accesses too.
 pub fn push(nodes: &mut Nodes, node: KernelNode) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind
         && let Some(KernelNode { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =

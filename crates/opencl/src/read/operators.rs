@@ -167,8 +167,7 @@ impl<'a> Reader<'a> {
         self.compute(kind, width(ty), at);
     }
 
-    /// A binary operator on two values. The result's type is that of the computation, not yet that
-    /// of the expression.
+    /// A binary operator on two values; the result's type is that of the computation.
     pub fn arithmetic(
         &mut self,
         op: CBinaryOp,

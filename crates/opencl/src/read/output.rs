@@ -85,8 +85,7 @@ impl<'a> Reader<'a> {
         Ok(KernelSteps { body, locals, privates, read_only, required, assumed, dimensions, joined })
     }
 
-    /// The group that `reqd_work_group_size` of the kernel requires; the preprocessor has put its
-    /// arguments into an array.
+    /// The group that `reqd_work_group_size` requires: the preprocessor has put it into an array.
     pub fn required_group(&mut self) -> Read<Option<RequiredGroup>> {
         let unit = self.unit;
         let Some(array) = unit.globals.iter().find(|global| global.name == REQUIRED_GROUP) else {

@@ -157,8 +157,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Where a field begins, in bytes, and whether others may lie there, too; `None` if there is no
-    /// such field.
+    /// Where a field begins, in bytes, and whether others may lie there; `None` without the field.
     pub fn field_offset(&mut self, ty: &Type, member: &str) -> Read<Option<(Poly, bool)>> {
         let (Type::Struct(_, fields) | Type::Union(_, fields)) = ty else { return Ok(None) };
         let overlaps = matches!(ty, Type::Union(..));

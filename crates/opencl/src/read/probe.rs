@@ -40,8 +40,7 @@ pub struct Probe {
     pub changes: BTreeMap<VariableId, Change>,
     /// The placeholder of each variable.
     pub placeholders: BTreeMap<VariableId, Atom>,
-    /// What whole numbers are at the end of an iteration, over placeholders, where no data decide
-    /// it.
+    /// Whole numbers at the end of an iteration, over placeholders, where no data decide them.
     pub ends: BTreeMap<VariableId, Poly>,
     /// Whether a next iteration follows, over placeholders.
     pub condition: Poly,
@@ -56,8 +55,7 @@ pub struct Walked {
     pub end: ReadState,
 }
 
-/// Iterations are taken to be fewer than this when unsigned counters are asked whether they wrap
-/// around.
+/// Iterations are taken to be fewer where unsigned counters may wrap around.
 const LIKELY: i64 = 1 << 16;
 
 impl<'a> Reader<'a> {

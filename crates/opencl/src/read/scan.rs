@@ -15,8 +15,7 @@ use crate::ast::{
     Unit, VariableId,
 };
 
-/// Of a loop its test, its step, its body, and whether the test comes after the body; `None` for
-/// any other statement.
+/// Of a loop its test, its step, its body, and whether the test comes after the body.
 pub fn loop_parts(stmt: &CStmt) -> Option<(Option<&CExpr>, Option<&CExpr>, &[CStmt], bool)> {
     Some(match &stmt.kind {
         CStmtKind::For { condition, step, body, .. } => {
@@ -87,8 +86,7 @@ pub struct Exits<'a> {
 }
 
 impl<'a> Exits<'a> {
-    /// The exits of a loop; `None` if some are inside other statements, or there are other ways to
-    /// end an iteration.
+    /// The exits of a loop; `None` if some are inside others, or iterations end otherwise.
     pub fn of(l: &Loop<'a>) -> Option<Exits<'a>> {
         let mut at = Vec::new();
         let body = match l.body {

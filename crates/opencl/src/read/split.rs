@@ -200,8 +200,7 @@ impl<'a> Reader<'a> {
         Some(pieces)
     }
 
-    /// The iterations in which items differ, at most `most`: each one by itself, with the
-    /// conditions that it has.
+    /// The iterations in which items differ, at most `most`, each with its own conditions.
     fn in_band(
         &mut self,
         cut: &mut Cut<'_, 'a>,
@@ -294,8 +293,7 @@ fn first_edge(terms: &mut PolyTerms, parts: &[&Poly], cut: &Cut<'_, '_>) -> Foun
     if growing { Found::Growing } else { Found::Nothing }
 }
 
-/// A part that is `below` as long as the polynomial is less than zero, and then, or before,
-/// something else.
+/// A part that is `below` as long as the polynomial is less than zero, then, or before, another.
 fn sign_change(
     terms: &mut PolyTerms,
     part: Atom,

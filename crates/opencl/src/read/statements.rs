@@ -184,8 +184,7 @@ struct Switch<'a, 'r> {
 }
 
 impl<'a> Reader<'a> {
-    /// A `switch`. Where it can be left for more than its end, what follows it is walked with each
-    /// side.
+    /// A `switch`. With several ways to leave it, what follows is walked with each side.
     pub fn switch(&mut self, stmt: &'a CStmt, after: Option<&Rest<'a, '_>>) -> Read<()> {
         let CStmtKind::Switch(value, labels, body) = &stmt.kind else { return Ok(()) };
         let number = self.whole(value)?;
@@ -231,8 +230,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows the `switch` that a `break` leaves; nothing if it leaves a loop, or if what
-    /// follows is walked later.
+    /// What follows the `switch` that a `break` leaves; nothing of a loop, or if walked later.
     pub fn run_after_switch(&mut self, rest: Option<&Rest<'a, '_>>) -> Read<()> {
         match rest {
             Some(rest) if rest.after_switch => self.run(rest.stmts, rest.next),

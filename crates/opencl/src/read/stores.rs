@@ -49,8 +49,7 @@ impl Reader<'_> {
         self.formulas.keep(&self.terms, stored, local, self.deciding.is_none(), overwrites);
     }
 
-    /// The variables that the other side of a branch has with another formula, each with one for
-    /// both.
+    /// Variables with another formula on the other side of a branch, each with one for both.
     pub fn differing(
         &mut self,
         condition: &Poly,

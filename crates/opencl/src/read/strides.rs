@@ -55,8 +55,7 @@ pub fn own(terms: &PolyTerms, reach: &Reach) -> Stride {
     if known { Stride::Elements(SymbolExpr::Int(0)) } else { Stride::Irregular }
 }
 
-/// Whether an address is the same for all items that share the memory: those of a group, or of the
-/// launch.
+/// Whether an address is the same for all items of the group, or of the launch.
 pub fn is_shared(terms: &PolyTerms, space: AddressSpace, offset: &Poly) -> bool {
     let of_group = |atom: &Atom| (0..3).any(|d| terms.find("group", d) == Some(*atom));
     // What has no name may differ between groups.
@@ -64,8 +63,7 @@ pub fn is_shared(terms: &PolyTerms, space: AddressSpace, offset: &Poly) -> bool 
     terms.depends(offset) == Dependence::Uniform && (space == AddressSpace::Local || of_launch())
 }
 
-/// Whether the distances between items, groups and iterations are the same everywhere: no borders,
-/// and nothing that comes from data.
+/// Whether the distances are the same everywhere: no borders, and nothing that comes from data.
 pub fn is_exact(terms: &mut PolyTerms, reach: &Reach) -> bool {
     let counter = |leaf: &Leaf| reach.iterations.iter().any(|(own, _)| own == leaf);
     // A summand that is not known is any constant.
@@ -349,8 +347,7 @@ fn range(terms: &PolyTerms, poly: &Poly) -> WideInterval {
     terms.in_launch(poly, &terms.launch)
 }
 
-/// Of the greater or the lesser of two, the one that moves, if the other bounds it at a border
-/// only.
+/// Of the greater or the lesser of two, the moving one, if the other bounds it at a border only.
 fn unclamped(
     terms: &mut PolyTerms,
     (a, b): (&Poly, &Poly),

@@ -101,8 +101,7 @@ impl Over<'_> {
         Some(all)
     }
 
-    /// A loop whose body is done so often; the loops inside it that depend on the counter stand
-    /// beside it.
+    /// A loop with its body done so often; loops inside that depend on the counter stand beside it.
     fn summed(
         &self,
         terms: &mut PolyTerms,

@@ -199,8 +199,7 @@ impl<'a> Reader<'a> {
         (fits && self.ends_above_zero(probe, &count)).then_some(count)
     }
 
-    /// The value with `start + step * iteration` in the place of placeholders; `None` if other
-    /// variables of the loop are in it.
+    /// The value with `start + step * iteration` for placeholders; `None` with other variables.
     fn at_iteration(&mut self, probe: &Probe, value: &Poly, iteration: &Poly) -> Option<Poly> {
         let mut by = HashMap::new();
         for (id, atom) in &probe.placeholders {

@@ -129,8 +129,7 @@ impl Integer {
     }
 }
 
-/// The scalars that an access to the type moves: bytes of one, and how many; of a structure the
-/// first scalar counts.
+/// The scalars that an access moves: bytes of one, and how many; of a structure the first.
 pub fn parts(ty: &Type) -> (u8, u8) {
     match ty {
         Type::Scalar(scalar) => (scalar_bytes(*scalar), 1),

@@ -57,8 +57,7 @@ pub struct ElementNumber {
     pub mixed: bool,
 }
 
-/// Whether a type is an array of pointers. The value of such a variable is a pointer to anything
-/// that one of its elements points to.
+/// Whether a type is an array of pointers: it points to anything that an element points to.
 pub fn holds_pointers(ty: &Type) -> bool {
     match ty {
         Type::Array(element, _) => {
@@ -118,8 +117,7 @@ impl ReadValue {
         rounded.is_finite().then_some(ReadValue::Real(rounded))
     }
 
-    /// The number, if it is known and a real number can be it exactly. What is negative may be an
-    /// unsigned one that wrapped around.
+    /// The number, if known and exact as a real one. A negative one may have wrapped around.
     pub fn as_real(&self) -> Option<f64> {
         match self {
             ReadValue::Real(number) => Some(*number),

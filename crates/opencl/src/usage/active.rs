@@ -28,8 +28,7 @@ impl Active {
         Active { items: whole(), warps: whole() }
     }
 
-    /// Those that are active under both conditions: conditions on one row of places are nested,
-    /// others are independent.
+    /// Active under both conditions: those on one row of places are nested, others independent.
     pub fn and(&self, others: Active) -> Active {
         let nested = self.items.1 == others.items.1;
         let items = match nested {

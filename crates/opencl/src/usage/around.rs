@@ -131,8 +131,7 @@ impl Ends {
         Ends { first: names.of_item(Item::First), last: names.of_item(Item::Last) }
     }
 
-    /// Which items come into a part of a loop of `whole` iterations that has `count` of them for
-    /// one item.
+    /// Which items come into a part of `count` iterations of a loop of `whole`.
     pub fn of_loop(
         &self,
         count: &SymbolExpr,

@@ -65,8 +65,7 @@ impl Array {
     }
 }
 
-/// In how many places an access may be in one body of the loops around, of which `rolled` stay
-/// loops.
+/// In how many places an access may be in one body; `rolled`: the loops that stay.
 pub(super) fn places(rolled: &[Axis]) -> Expr {
     let of = |axis: &Axis| match &axis.distance {
         Some(distance) => choice(is_zero(distance), 1, &axis.extent),

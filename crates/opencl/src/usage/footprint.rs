@@ -9,8 +9,7 @@ use super::number::{choice, less, min};
 /// Most conditions on which distances depend: each doubles what is counted.
 pub(crate) const MAX_CONDITIONS: usize = 4;
 
-/// One repetition: bytes between neighbours, if they are the same everywhere, and how many there
-/// are.
+/// One repetition: bytes between neighbours, if the same everywhere, and how many there are.
 #[derive(Debug, Clone)]
 pub(crate) struct Axis {
     /// Not negative; `None`: each has a separate address.
@@ -124,8 +123,7 @@ fn of_products(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
     joined(known, of).times(apart)
 }
 
-/// Runs put together from the finest on, as long as that leaves no gaps; from the coarsest on where
-/// it would.
+/// Runs put together from the finest on, as long as that leaves no gaps, else from the coarsest.
 fn joined(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
     let Some((fine, coarse, times)) = finest_pair(&known, of) else {
         return from_coarse(known, of);

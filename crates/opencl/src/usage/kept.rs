@@ -31,8 +31,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Elements that are kept from the first use to the last: `window` registers, used `uses`
-    /// times.
+    /// Elements kept from the first use to the last: `window` registers, used `uses` times.
     pub fn window(&mut self, line: u32, window: Expr, uses: Expr) {
         let loads = self.lines.entry(line).or_default();
         loads.window += window;

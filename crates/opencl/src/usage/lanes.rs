@@ -29,8 +29,7 @@ impl From<&Lane> for Axis {
     }
 }
 
-/// The pieces of rows of the first digit on which lanes lie that are served together, `warp` of
-/// them.
+/// The pieces of rows of the first digit with lanes that are served together, `warp` of them.
 struct Pieces {
     /// 1 if some lie on two rows, but not on whole ones.
     torn: Expr,
@@ -162,8 +161,7 @@ fn meet(device: &Device<'_>, distance: Expr, span: Expr) -> Expr {
     Expr::binary(BinaryOp::Or, below, less(banks - offset, span))
 }
 
-/// On how many rows of `extent` lanes `lanes` lanes are: where neither is a
-/// multiple of the other, they begin inside of a row.
+/// On how many rows of `extent` lanes `lanes` lanes are; uneven ones begin inside of a row.
 fn rows(lanes: Expr, extent: Expr) -> Expr {
     let divided = |a: &Expr, by: &Expr| is_zero(remainder(a, by));
     let whole = quotient(&lanes, &extent);
@@ -212,8 +210,7 @@ pub(super) fn lines(
     device.known.narrowed(min(apart, touched(span)))
 }
 
-/// Lines, in 64ths, that bytes touch, in elements of `element` bytes: the mean over where
-/// they may begin.
+/// Lines, in 64ths, that bytes in such elements touch: the mean over where they may begin.
 fn touched(line: i64, bytes: Expr, element: i64, aligned: &Expr) -> Expr {
     let parts = |bytes: Expr| quotient(SHARES * bytes, line);
     let anywhere = SHARES + parts(&bytes - element);

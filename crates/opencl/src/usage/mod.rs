@@ -61,8 +61,7 @@ use vectors::Vectors;
 /// follows takes for compiled matrix multiplications.
 const PLAIN_REGISTERS: i64 = 20;
 
-/// Instructions of a division of real numbers, beside one on the special lanes: compilers make
-/// sequences of them.
+/// Instructions of a real division, beside one on the special lanes: compilers make sequences.
 const REAL_DIVISION: i64 = 8;
 
 /// What of the device decides how requests are served, and what the problem's inputs are.
@@ -142,8 +141,7 @@ impl Device<'_> {
         !self.without.contains(&rule)
     }
 
-    /// Whether a rule counts that is known of compilers for graphics processors that move loads:
-    /// of NVIDIA's.
+    /// Whether a rule counts that is known of compilers that move loads: of NVIDIA's.
     pub fn moves_loads_by(&self, rule: Part) -> bool {
         self.has(rule) && !self.source_order && !self.vectors.are_wide()
     }

@@ -85,8 +85,7 @@ impl Traffic<'_> {
         self.device.known.narrowed(min(pieces, self.rows(axes, margin)))
     }
 
-    /// Bytes of rows without gaps, from the first address to the last. Distances that depend on
-    /// inputs are those of rows.
+    /// Bytes of rows without gaps, from first to last. Distances by inputs are those of rows.
     fn rows(&self, axes: &[Axis], margin: Expr) -> Expr {
         let (mut rows, mut length) = (Expr::Int(1), self.bytes + margin);
         for Axis { distance, extent } in axes {
@@ -175,8 +174,7 @@ pub(super) fn gap(axes: &[Axis], piece: &Expr, device: &Device<'_>) -> Expr {
     device.known.narrowed(least)
 }
 
-/// Of `groups` groups of `items` items those that are at work at once, within the limit of warps,
-/// and those of one unit.
+/// Of `groups` groups of `items` items those at work at once, by the warps, and those of a unit.
 pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> [Expr; 2] {
     let share = ceil_div(&groups, device.units);
     let most = most_held(device, ceil_div(items, device.warp));

@@ -74,8 +74,7 @@ impl Unroll<'_> {
         Ok((fits(trips.clone()), in_part))
     }
 
-    /// Instructions of one iteration of a body, as a compiler counts them that asks whether to
-    /// unroll it.
+    /// Instructions of an iteration, as a compiler counts them that asks whether to unroll it.
     fn size(&self, body: &[KernelStep]) -> Read<Expr> {
         let mut size = Expr::Int(0);
         let mut cut: Option<&SourcePlace> = None;

@@ -66,8 +66,7 @@ impl Vectors {
         (bytes + self.widest() - 1) / self.widest()
     }
 
-    /// Registers for an array of `bytes` bytes with elements of `element`: those of one word lie
-    /// side by side.
+    /// Registers for an array with elements of `element` bytes; those of a word lie side by side.
     pub fn registers(&self, bytes: Expr, element: i64) -> Expr {
         let element = if element <= WORD { self.bytes } else { element };
         ceil_div(bytes, element) * self.instructions(element)

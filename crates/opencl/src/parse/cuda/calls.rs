@@ -72,8 +72,7 @@ impl<'tu> Tree<'_, 'tu> {
         self.call_of(entity, callee, arguments)
     }
 
-    /// The arguments of a call, with the defaults of those that are left out. Lambdas and groups
-    /// stand for themselves.
+    /// The arguments of a call, with defaults. Lambdas and groups stand for themselves.
     pub(super) fn arguments(&mut self, callee: &Entity<'tu>, given: &[Entity<'tu>]) -> Vec<CExpr> {
         let parameters = callee.get_arguments().unwrap_or_default();
         let mut all = Vec::new();

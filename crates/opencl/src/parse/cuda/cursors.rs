@@ -28,8 +28,7 @@ pub(super) fn is_reference(ty: Option<clang::Type<'_>>) -> bool {
     matches!(kind, Some(TypeKind::LValueReference | TypeKind::RValueReference))
 }
 
-/// Whether a declaration belongs to no function. Versions of libclang number the kinds of what is
-/// around all declarations differently.
+/// Whether a declaration belongs to no function. Versions of libclang number kinds differently.
 pub(super) fn is_global(entity: &Entity<'_>) -> bool {
     use EntityKind::{Constructor, ConversionFunction, FunctionDecl, FunctionTemplate, Method};
     let functions = [Constructor, ConversionFunction, FunctionDecl, FunctionTemplate, Method];

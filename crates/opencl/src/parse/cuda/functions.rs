@@ -284,8 +284,7 @@ pub(super) fn own_name(name: &str) -> String {
     if reserved || name.starts_with("__") { format!("{name}_") } else { name.to_owned() }
 }
 
-/// Whether an expression names a variable, or a part of one that no number chooses: it can be
-/// written twice for what it names.
+/// Whether an expression is a variable, or a fixed part of one: it can be written twice.
 pub(super) fn is_simple(e: &CExpr) -> bool {
     match &e.kind {
         ExprKind::Variable(..) => true,

@@ -101,8 +101,7 @@ impl<'a> Reader<'a> {
         self.bodiless(call)
     }
 
-    /// A function without a body: as many operations as the problem file states. What it was given
-    /// pointers to may have changed.
+    /// A function without a body: operations as stated; what pointers reach may have changed.
     fn bodiless(&mut self, call: Call<'a>) -> Read<ReadValue> {
         let Call { name, arguments, e } = call;
         if let Some((_, what, fix)) = REFUSED.iter().find(|(start, ..)| name.starts_with(start)) {

@@ -21,8 +21,7 @@ impl FormulaId {
 pub enum Formula {
     /// In a way that is not known.
     Unknown,
-    /// A number that the compiler knows, as the bits of a `double`; absent: which one is not known
-    /// here.
+    /// A number that the compiler knows, as the bits of a `double`; absent: not known here.
     Constant(Option<u64>),
     /// Loaded, an argument, or a whole number made of ids and arguments.
     Place {

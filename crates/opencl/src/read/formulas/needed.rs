@@ -270,8 +270,7 @@ impl Search<'_> {
         }
     }
 
-    /// What is loaded needs its address, and, in local memory, what was stored there. That some of
-    /// it is never loaded no compiler sees.
+    /// What is loaded needs its address, and, in local memory, what was stored there.
     fn loaded(
         &mut self,
         id: FormulaId,

@@ -91,8 +91,7 @@ impl Formulas {
         }
     }
 
-    /// In how many of its components, of `width`, a constant may stand with which an operation is
-    /// none.
+    /// In how many of `width` components a constant may stand with which an operation is none.
     pub fn neutral(&self, id: FormulaId, width: u8, op: RealOperation) -> u8 {
         match self.get(id) {
             Formula::Unknown | Formula::Constant(None) => width,

@@ -14,8 +14,7 @@ pub type Needs = HashMap<FormulaId, Vec<(u8, Way)>>;
 pub struct Way {
     /// Loops of which only one iteration is known to be needed.
     pub once: BTreeSet<Leaf>,
-    /// Those of `once` that are there as their loop has been left: an offset may say which
-    /// iteration it was.
+    /// Those of `once` whose loop has been left: an offset may say which iteration it was.
     pub left: BTreeSet<Leaf>,
     /// Loops of which the last iteration is not known to be needed.
     pub short: BTreeSet<Leaf>,

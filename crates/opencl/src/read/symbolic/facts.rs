@@ -83,8 +83,7 @@ impl PolyTerms {
         })
     }
 
-    /// Whether the value is less than zero by a fact: from p < 0 follows q < 0 if q - p <=
-    /// 0.
+    /// Whether the value is below zero by a fact: from p < 0 follows q < 0 if q - p <= 0.
     fn follows(&self, poly: &Poly) -> bool {
         let near = self.near(poly);
         self.facts.iter().rev().any(|(fact, _)| {

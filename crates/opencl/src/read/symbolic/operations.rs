@@ -173,8 +173,7 @@ impl PolyTerms {
         self.extreme(a, b, false)
     }
 
-    /// The lesser or the greater of two. Where they cannot be ordered, what both have in common
-    /// stands outside.
+    /// The lesser or the greater of two. What both have in common stands outside.
     fn extreme(&mut self, a: &Poly, b: &Poly, lesser: bool) -> Poly {
         if self.at_most_always(a, b) {
             return if lesser { a.clone() } else { b.clone() };

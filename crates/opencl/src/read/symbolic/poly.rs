@@ -119,8 +119,7 @@ impl Poly {
         product.0.iter().all(|(monomial, _)| monomial.len() <= 12).then_some(product)
     }
 
-    /// `(q, r)` with `self = q * divisor + r` for a divisor of a single term, where `r` has no
-    /// term that the divisor divides.
+    /// `(q, r)` with `self = q * divisor + r`, where the divisor, a term, divides no term of `r`.
     pub fn split(&self, divisor: (&Monomial, i64)) -> (Poly, Poly) {
         let (mut quotient, mut rest) = (Vec::new(), Vec::new());
         for (monomial, coefficient) in self.terms() {

@@ -80,21 +80,18 @@ pub struct PolyTerms {
     pub sums: HashMap<Poly, (Poly, i64)>,
     /// Bounds of the launch in each dimension; empty where its sizes are not known.
     pub launch: Vec<LaunchBound>,
-    /// For dimensions whose local id is joined to other numbers by `|`, the most items of a group
-    /// for which that is a sum.
+    /// For dimensions whose local id is joined by `|`, the most items for which that is a sum.
     pub joined: BTreeMap<usize, i64>,
     /// For dimensions in which they are known, the items of a group.
     pub local_sizes: BTreeMap<usize, Poly>,
     /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What
     /// is known of an atom never changes, so answers hold for good.
     pub(super) signs: RefCell<FxHashMap<Poly, Signs>>,
-    /// Whether facts say that polynomials are below zero, each with the fact that was the last one
-    /// then.
+    /// Whether facts say that polynomials are below zero, each with the last fact then.
     pub(super) under_facts: RefCell<FxHashMap<Poly, (u64, bool)>>,
 }
 
-/// For each depth to which bounds of atoms are tried, whether a polynomial is below zero, if that
-/// was asked.
+/// For each depth of bounds that are tried, whether a polynomial is below zero, if asked.
 pub(super) type Signs = [Option<bool>; 1 + DEPTH];
 
 /// How many bounds of atoms are tried one inside the other.
@@ -172,8 +169,7 @@ impl PolyTerms {
         self.insert(AtomKind::Leaf(leaf), info)
     }
 
-    /// A whole number made of a multiple of another, by a real number of which only the dependence
-    /// is known.
+    /// A whole multiple of a number by a real one of which only the dependence is known.
     pub fn scaled(&mut self, interval: WideInterval, depends: Dependence, number: &Poly) -> Poly {
         let leaf = self.leaf(interval, depends);
         self.multiples.extend(leaf.as_atom().map(|atom| (atom, number.clone())));
@@ -189,8 +185,7 @@ impl PolyTerms {
         self.substitute(poly, &multiples)
     }
 
-    /// A new leaf that counts something; where it likely lies decides whether unsigned arithmetic
-    /// is taken to wrap around.
+    /// A new leaf that counts; `likely` decides whether unsigned arithmetic may wrap around.
     pub fn counter(
         &mut self,
         interval: WideInterval,

@@ -44,8 +44,7 @@ const DENORMALS: i64 = 3;
 /// Fewest registers for loads in flight.
 const LEAST_ROOM: i64 = 4;
 
-/// Where a part of a usage comes from: what it is a part of, the line of the source if it is of
-/// one, and the array.
+/// Where a part of a usage comes from: what it is of, the line of the source, and the array.
 pub(super) type Origin = (&'static str, Option<Line>, String);
 
 /// A file as messages name it, and a line of it.

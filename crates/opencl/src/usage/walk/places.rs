@@ -220,8 +220,7 @@ impl Walk<'_> {
         self.arrays.insert(key, known);
     }
 
-    /// The items of a group, where the digits of their places say more, as its last row is not
-    /// whole.
+    /// The items of a group, where the digits of places say more: the last row is not whole.
     pub(super) fn items_in_rows(&self, site: Site<'_>) -> Read<Option<Expr>> {
         let is_local = |name: &str| name.starts_with("$local_");
         let plain = |d: &Digit| matches!(&d.extent, SymbolExpr::Name(name) if is_local(name));
@@ -239,8 +238,7 @@ impl Walk<'_> {
     }
 }
 
-/// 1 if the loops that move an access of `bytes` bytes by less than lanes are apart go over no more
-/// than that.
+/// 1 if loops that move an access by less than the lanes' distance go over no more than that.
 fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
     let reach = |axis: &Axis| match &axis.distance {
         Some(distance) => {
