@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use tickbound_input::named::Named;
 use tickbound_model::source::ElementType;
 
-use crate::ast::bytes;
-use crate::ast::{AddressSpace, ScalarType, Type};
+use crate::ast::{AddressSpace, ScalarType, Type, bytes};
 use crate::proof::events::ProofKernel;
 use crate::steps::{KernelSteps, SymbolExpr};
 use crate::written::{scalar_name, type_name};

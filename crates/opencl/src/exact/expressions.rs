@@ -413,7 +413,11 @@ impl<'a> Walk<'a> {
         let shift = matches!(op, CBinaryOp::Shl | CBinaryOp::Shr);
         let common = if shift { i.promoted() } else { i.common(j) };
         let p = self.brought(p, i, common);
-        let q = if shift { self.shift_count(q, common.bits) } else { self.brought(q, j, common) };
+        let q = match shift {
+            // OpenCL takes the count of a shift modulo the bits of the type.
+            true => self.terms.wrap(common.bits.trailing_zeros(), false, q),
+            false => self.brought(q, j, common),
+        };
         let terms = &mut self.terms;
         let result = match op {
             CBinaryOp::Add => terms.add(p, q),
@@ -446,11 +450,6 @@ impl<'a> Walk<'a> {
         };
         // Bits shifted out of a signed number are gone.
         if op == CBinaryOp::Shl { self.fit(result, common) } else { self.computed(result, common) }
-    }
-
-    /// OpenCL takes the count of a shift modulo the bits of the type.
-    fn shift_count(&mut self, count: TermId, bits: u32) -> TermId {
-        self.terms.wrap(bits.trailing_zeros(), false, count)
     }
 
     fn conditional(&mut self, [c, a, b]: [&'a CExpr; 3], e: &'a CExpr) -> Read<Worth> {

@@ -1,5 +1,7 @@
 //! Tokens of C, without comments.
 
+use crate::lines::is_word;
+
 /// A line, after lines that end in a backslash were joined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
@@ -140,8 +142,4 @@ fn tokens(text: &str) -> Vec<Token> {
         rest = rest[length..].trim_start();
     }
     tokens
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }

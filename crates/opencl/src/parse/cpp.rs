@@ -1,16 +1,16 @@
 //! A source in CUDA or HIP: the text that libclang gets, and which of its errors matter.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use clang::diagnostic::{Diagnostic, Severity};
 use clang::{Entity, EntityKind, Index, TranslationUnit, Unsaved};
 use tickbound_model::source::Standard;
 
 use super::cuda::{CudaTree, argument_texts, kernels, qualified, template_parameters, uses};
-use super::spelling::unknown_name;
 use super::state::Tree;
 use super::text::Text;
-use crate::ast::{SourcePlace, Unit};
+use super::{gives_up, rejected};
+use crate::ast::Unit;
 use crate::cuda::{SHIM, shim, template_arguments};
 use crate::error::{Read, ReadError};
 use crate::libclang;
@@ -81,13 +81,8 @@ fn run<'i>(index: &'i Index<'i>, request: &ReadRequest, text: &str) -> Read<Tran
     let arguments: Vec<&str> = ARGUMENTS.into_iter().chain(hip).collect();
     let unsaved = [Unsaved::new(FILE, text), Unsaved::new(SHIM, &declarations)];
     let mut parser = index.parser(FILE);
-    parser.arguments(&arguments).unsaved(&unsaved).parse().map_err(|error| {
-        ReadError::file(
-            &request.name,
-            format!("libclang gives up: {error}"),
-            "simplify the source, or install another version of libclang",
-        )
-    })
+    let parsed = parser.arguments(&arguments).unsaved(&unsaved).parse();
+    parsed.map_err(|error| gives_up(request, error))
 }
 
 /// The kernel of a unit, of whose template `line` makes an instance.
@@ -206,22 +201,5 @@ fn check(
         d.get_severity() >= Severity::Error
             && (!found && !request.entry.is_empty() || own && tree.has_read(at.offset as usize))
     };
-    let errors: Vec<&Diagnostic<'_>> = diagnostics.iter().filter(inside).collect();
-    let Some(first) = errors.first() else { return Ok(()) };
-    let (file, line, column) = first.get_location().get_presumed_location();
-    let text = first.get_text();
-    let at = SourcePlace { file: file.as_str().into(), line, column };
-    let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
-    for text in errors.iter().map(|d| d.get_text()) {
-        match unknown_name(&text) {
-            Some((true, name)) => types.insert(name.to_owned()),
-            Some((false, name)) => values.insert(name.to_owned()),
-            None => false,
-        };
-    }
-    if unknown_name(&text).is_none() {
-        return Err(ReadError::at(&at, text, "correct the source"));
-    }
-    let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
-    Err(ReadError::Undeclared { at, what: text, values, types })
+    rejected(&diagnostics.iter().filter(inside).collect::<Vec<_>>())
 }

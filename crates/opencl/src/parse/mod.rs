@@ -16,8 +16,8 @@ mod types;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use clang::diagnostic::Severity;
-use clang::{Index, TranslationUnit, Unsaved};
+use clang::diagnostic::{Diagnostic, Severity};
+use clang::{Index, SourceError, TranslationUnit, Unsaved};
 
 use crate::ast::{SourcePlace, Unit};
 use crate::error::{Read, ReadError};
@@ -65,13 +65,7 @@ pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadErr
         let index = Index::new(clang, false, false);
         let mut parser = index.parser(FILE);
         parser.arguments(&arguments).unsaved(&[Unsaved::new(FILE, &expanded.text)]);
-        let unit = parser.parse().map_err(|error| {
-            ReadError::file(
-                &request.name,
-                format!("libclang gives up: {error}"),
-                "simplify the source, or install another version of libclang",
-            )
-        })?;
+        let unit = parser.parse().map_err(|error| gives_up(request, error))?;
         check(&unit, request)?;
         let (text, open) = (Text(&expanded.text), expanded.open.as_slice());
         Ok(Tree { text, open, ..Tree::default() }.unit(unit.get_entity()))
@@ -89,17 +83,31 @@ pub(crate) fn parse_with_host(
     }
 }
 
-/// The first error, if there is one; errors that follow from an unknown name are left out.
+fn gives_up(request: &ReadRequest, error: SourceError) -> ReadError {
+    ReadError::file(
+        &request.name,
+        format!("libclang gives up: {error}"),
+        "simplify the source, or install another version of libclang",
+    )
+}
+
 fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()> {
     let diagnostics = unit.get_diagnostics();
-    let errors = || diagnostics.iter().filter(|d| d.get_severity() >= Severity::Error);
-    let Some(first) = errors().next() else { return Ok(()) };
-    let (file, line, column) = first.get_location().get_presumed_location();
-    let text = first.get_text();
+    let errors = diagnostics.iter().filter(|d| d.get_severity() >= Severity::Error);
+    let errors: Vec<&Diagnostic<'_>> = errors.collect();
+    let Some(first) = errors.first() else { return Ok(()) };
+    let (file, ..) = first.get_location().get_presumed_location();
     if file.is_empty() || file.starts_with('<') {
-        return Err(ReadError::file(&request.name, text, "correct the source"));
+        return Err(ReadError::file(&request.name, first.get_text(), "correct the source"));
     }
-    let at = SourcePlace { file: Arc::from(file), line, column };
+    rejected(&errors)
+}
+
+/// The first of these errors, if there is one; those that follow from an unknown name are left out.
+fn rejected(errors: &[&Diagnostic<'_>]) -> Read<()> {
+    let Some(first) = errors.first() else { return Ok(()) };
+    let (file, line, column) = first.get_location().get_presumed_location();
+    let (at, text) = (SourcePlace { file: Arc::from(file), line, column }, first.get_text());
     match unknown_name(&text) {
         None => return Err(ReadError::at(&at, text, "correct the source")),
         Some((_, "asm")) => {
@@ -109,7 +117,7 @@ fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()
         Some(_) => {}
     }
     let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
-    for text in errors().map(|d| d.get_text()) {
+    for text in errors.iter().map(|d| d.get_text()) {
         match unknown_name(&text) {
             Some((true, name)) => types.insert(name.to_owned()),
             Some((false, name)) => values.insert(name.to_owned()),

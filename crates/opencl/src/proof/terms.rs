@@ -5,7 +5,9 @@
 //! Sums of products are kept in one normal form, so equal polynomials are the same term. Truth
 //! values are 0 and 1.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use indexmap::IndexSet;
 
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
@@ -136,9 +138,7 @@ pub enum FunctionKind {
 /// Terms that share nodes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Terms {
-    nodes: Vec<Node>,
-    #[serde(skip)]
-    known: HashMap<Node, TermId, FxBuildHasher>,
+    nodes: IndexSet<Node, FxBuildHasher>,
     #[serde(skip)]
     ranges: Vec<TermRange>,
     /// The variables.
@@ -149,8 +149,8 @@ pub struct Terms {
 
 impl PartialEq for Terms {
     fn eq(&self, other: &Terms) -> bool {
-        (&self.nodes, &self.variables, &self.functions)
-            == (&other.nodes, &other.variables, &other.functions)
+        self.nodes.iter().eq(&other.nodes)
+            && (&self.variables, &self.functions) == (&other.variables, &other.functions)
     }
 }
 
@@ -162,13 +162,9 @@ impl Terms {
     /// Makes terms that were stored ready for new ones.
     #[must_use]
     pub fn restored(mut self) -> Terms {
-        if self.ranges.len() != self.nodes.len() {
-            self.ranges.clear();
-            for i in 0..self.nodes.len() {
-                let range = self.range_of_node(&self.nodes[i].clone());
-                self.ranges.push(range);
-                self.known.insert(self.nodes[i].clone(), TermId(i as u32));
-            }
+        for i in self.ranges.len()..self.nodes.len() {
+            let range = self.range_of_node(&self.nodes[i]);
+            self.ranges.push(range);
         }
         self
     }
@@ -190,20 +186,17 @@ impl Terms {
 
     /// The term of a node, if there is one.
     pub fn known(&self, node: &Node) -> Option<TermId> {
-        self.known.get(node).copied()
+        self.nodes.get_index_of(node).map(|i| TermId(i as u32))
     }
 
     /// The term of a node that is in normal form.
     pub fn term(&mut self, node: Node) -> TermId {
-        if let Some(term) = self.known.get(&node) {
-            return *term;
+        if let Some(term) = self.known(&node) {
+            return term;
         }
-        let term = TermId(self.nodes.len() as u32);
         let range = self.range_of_node(&node);
-        self.nodes.push(node.clone());
         self.ranges.push(range);
-        self.known.insert(node, term);
-        term
+        TermId(self.nodes.insert_full(node).0 as u32)
     }
 
     /// A constant.

@@ -52,13 +52,9 @@ impl<'a> Reader<'a> {
         let result = self.run(&function.body, None);
         self.bounded = bounded;
         self.calls.pop();
-        self.forget_locals(function);
-        result
-    }
-
-    fn forget_locals(&mut self, function: &CFunction) {
         let ReadState { values, .. } = &mut self.state;
         scan::declared(function, &mut |variable| drop(values.remove(&variable.id)));
+        result
     }
 
     fn check_depth(&self, name: &str, at: &SourcePlace) -> Read<()> {

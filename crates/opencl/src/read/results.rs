@@ -11,6 +11,7 @@ use super::symbolic::{AtomKind, Poly};
 use super::types::width;
 use super::value::ReadValue;
 use crate::ast::{AddressSpace, CBinaryOp, ScalarType, SourcePlace, Type, UnaryOp};
+use crate::lines::lists;
 use crate::steps::Lanes;
 
 /// The place of whole numbers that are made of ids and arguments.
@@ -256,7 +257,6 @@ impl Reader<'_> {
         width: u8,
         at: &SourcePlace,
     ) -> FormulaId {
-        let lists = super::builtins::lists;
         let operands: Vec<FormulaId> = values.iter().map(|value| self.formula_of(value)).collect();
         let native = name.starts_with("native_") && lists(NATIVE, plain);
         let lanes = match plain {

@@ -31,20 +31,14 @@ impl<'tu> Tree<'_, 'tu> {
             // `dim3(x, y)`: absent sizes are 1.
             all if is_vendors(callee) => {
                 let mut items: Vec<CExpr> = all.iter().map(|item| self.expression(item)).collect();
-                while items.len() < 3 && ty_name(&ty) == Some("dim3") {
+                let dim3 = matches!(&ty, Type::Struct(name, _) if name == "dim3");
+                while dim3 && items.len() < 3 {
                     items.push(self.with_kind(entity, ExprKind::Int(1), super::groups::UINT));
                 }
                 self.expr(entity, ExprKind::List(items))
             }
             _ => self.unread(entity, "a constructor"),
         }
-    }
-}
-
-fn ty_name(ty: &Type) -> Option<&str> {
-    match ty {
-        Type::Struct(name, _) => Some(name),
-        _ => None,
     }
 }
 

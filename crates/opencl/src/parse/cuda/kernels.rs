@@ -7,8 +7,9 @@ use clang::{Entity, EntityKind, TemplateArgument};
 use super::super::state::Tree;
 use super::cursors::{is_vendors, parameters_of};
 use super::functions::holds_pointer;
-use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind};
-use crate::ast::{Type, Unit};
+use crate::ast::{
+    AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, Type, Unit,
+};
 use crate::error::{Read, ReadError};
 
 #[derive(Debug, Clone, Copy)]

@@ -5,6 +5,7 @@ use clang::Entity;
 use super::super::state::Tree;
 use super::super::types::INT;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, ScalarType, Type, UnaryOp};
+use crate::lines::lists;
 
 /// Functions of CUDA and those of OpenCL C with the same arguments.
 const SAME: &str = "\
@@ -95,11 +96,6 @@ const REFUSED: [(&str, &str); 9] = [
 /// Flags of a barrier that orders local and global memory.
 const BARRIER_FLAGS: i64 = 3;
 
-/// Whether a list with spaces has a name.
-fn lists(names: &str, name: &str) -> bool {
-    names.split_whitespace().any(|known| known == name)
-}
-
 /// The second name of `first=second` in a list.
 fn renamed(names: &'static str, name: &str) -> Option<&'static str> {
     let pairs = names.split_whitespace().filter_map(|pair| pair.split_once('='));
@@ -170,7 +166,6 @@ impl<'tu> Tree<'_, 'tu> {
         let real = arguments.first().is_some_and(|argument| is_real(&argument.ty));
         match plain {
             "abs" | "min" | "max" if real => {
-                let plain = if plain == "abs" { "abs" } else { plain };
                 self.plain_call(entity, &format!("f{plain}"), arguments)
             }
             _ if lists(MATHS, plain) && renamed(SAME, plain).is_none() => {

@@ -9,9 +9,10 @@ use super::super::symbolic::{Poly, WideInterval};
 use super::super::types::{is_real, parts, width};
 use super::super::value::ReadValue;
 use super::super::{Read, Reader};
-use super::{Call, lists};
+use super::Call;
 use crate::ast::{CExpr, SourcePlace, Type};
 use crate::error::ReadError;
+use crate::lines::lists;
 use crate::preprocess::REQUIRED_SUB_GROUP;
 use crate::steps::{Arithmetic, Dependence};
 

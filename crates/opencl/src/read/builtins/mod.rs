@@ -44,11 +44,6 @@ pub(crate) fn writes_last(name: &str) -> bool {
     numbers::has_two_results(name)
 }
 
-/// Whether a name is one of a list, which has spaces between them.
-pub(super) fn lists(names: &str, name: &str) -> bool {
-    names.split(' ').any(|known| known == name)
-}
-
 impl<'a> Reader<'a> {
     pub fn builtin(&mut self, call: Call<'a>) -> Read<ReadValue> {
         let Call { name, arguments, e } = call;
