@@ -53,6 +53,8 @@ pub(super) struct Changes {
     pub changed: BTreeMap<VariableId, Changed>,
     /// Variables of terms from here on are those of an iteration.
     pub mark: VariableIndex,
+    /// The iteration.
+    pub counter: TermId,
 }
 
 impl<'a> Walk<'a> {

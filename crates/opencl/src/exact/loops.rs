@@ -15,7 +15,7 @@ use super::walk::Walk;
 use crate::ast::{CExpr, CStmt, SourcePlace, VariableId};
 use crate::error::Read;
 use crate::proof::events::{ProofEventKind, ProofLoop};
-use crate::proof::terms::{FunctionKind, Node, TermId, VariableIndex, VariableKind};
+use crate::proof::terms::{FunctionKind, Node, TermId, TermRange, VariableIndex, VariableKind};
 use crate::read::{Integer, assigned, assigned_by, escapes, loop_parts};
 
 const MAX_ITERATIONS: i128 = 1 << 62;
@@ -36,10 +36,9 @@ impl<'a> Walk<'a> {
         let Some((test, step, body, after)) = loop_parts(stmt) else { return Ok(()) };
         let l = Parts { at: &stmt.at, test, step, body, after };
         let mut found = self.changes(&l)?;
-        let counter = self.terms.variable(VariableKind::Counter, (0, MAX_ITERATIONS));
-        self.bound(&l, &mut found, counter)?;
-        let iteration = self.walk_iteration(&l, &found, counter)?;
-        self.leave(&l, &found, counter, &iteration)
+        self.bound(&l, &mut found)?;
+        let iteration = self.walk_iteration(&l, &found)?;
+        self.leave(&l, &found, &iteration)
     }
 
     /// A part of the walk that only looks: nothing is noted.
@@ -167,7 +166,8 @@ impl<'a> Walk<'a> {
             let grown = self.grown(&placeholders, &walked.end, &mut values);
             if more.is_empty() && !grown {
                 let changed = self.classified(&start, placeholders, &walked, mark);
-                return Ok(Changes { start, changed, mark });
+                let counter = self.terms.variable(VariableKind::Counter, (0, MAX_ITERATIONS));
+                return Ok(Changes { start, changed, mark, counter });
             }
             names.extend(more);
         }
@@ -212,9 +212,10 @@ impl<'a> Walk<'a> {
     }
 
     /// Finds variables of unsigned types that the test keeps from wrapping around.
-    fn bound(&mut self, l: &Parts<'a>, found: &mut Changes, counter: TermId) -> Read<()> {
+    fn bound(&mut self, l: &Parts<'a>, found: &mut Changes) -> Read<()> {
         let Some(test) = l.test.filter(|_| !l.after) else { return Ok(()) };
         found.changed.values_mut().for_each(|one| one.bounded = true);
+        let counter = found.counter;
         self.now = self.state_at(found, counter);
         let condition = self.looking(|w| w.condition(test))?;
         for (id, one) in &mut found.changed {
@@ -264,12 +265,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks the iteration of a counter and adds the loop.
-    fn walk_iteration(
-        &mut self,
-        l: &Parts<'a>,
-        found: &Changes,
-        counter: TermId,
-    ) -> Read<Iteration> {
+    fn walk_iteration(&mut self, l: &Parts<'a>, found: &Changes) -> Read<Iteration> {
+        let counter = found.counter;
         self.now = self.state_at(found, counter);
         let outer = (
             std::mem::take(&mut self.path),
@@ -277,7 +274,7 @@ impl<'a> Walk<'a> {
             std::mem::take(&mut self.events),
         );
         let before = self.begun(l, counter)?;
-        self.facts_of(found, counter);
+        self.facts_of(found);
         self.counters.push(counter);
         let walked = self.iterate(l, before);
         self.counters.pop();
@@ -313,7 +310,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds bounds of numbers that become less from iteration to iteration.
-    fn facts_of(&mut self, found: &Changes, counter: TermId) {
+    fn facts_of(&mut self, found: &Changes) {
         for (id, one) in &found.changed {
             let (Change::Follows(after), Some((before, first))) = (&one.change, one.numbers())
             else {
@@ -324,7 +321,7 @@ impl<'a> Walk<'a> {
                 && self.terms.range(b).0 >= 1
                 && self.terms.range(first).0 >= 0
             {
-                let value = self.following(found, *id, counter);
+                let value = self.following(found, *id, found.counter);
                 let beyond = self.terms.less(first, value);
                 let within = self.terms.not(beyond);
                 self.given.push(within);
@@ -333,18 +330,12 @@ impl<'a> Walk<'a> {
     }
 
     /// The state after a loop.
-    fn leave(
-        &mut self,
-        l: &Parts<'a>,
-        found: &Changes,
-        counter: TermId,
-        iteration: &Iteration,
-    ) -> Read<()> {
+    fn leave(&mut self, l: &Parts<'a>, found: &Changes, iteration: &Iteration) -> Read<()> {
         let exits = match l.after {
             true => escapes(l.body),
             false => self.terms.constant(iteration.stays) != Some(1),
         };
-        let last = self.iterations(l, found, counter, iteration, exits);
+        let last = self.iterations(l, found, iteration, exits);
         self.now = self.state_at(found, last);
         if exits {
             for (id, one) in found.changed.iter().filter(|(id, _)| iteration.in_body.contains(id)) {
@@ -361,7 +352,7 @@ impl<'a> Walk<'a> {
         }
         if self.terms.constant(iteration.returns) != Some(0) {
             let decide = [iteration.enters, iteration.stays, iteration.returns];
-            self.now.returned = self.decided(found, counter, &decide, (0, 1));
+            self.now.returned = self.decided(found, &decide, (0, 1));
             let function = self.calls.last().and_then(|n| self.unit.functions.get(*n));
             if let Some(function) = function {
                 self.now.result = Some(self.unknown(&function.result));
@@ -371,15 +362,9 @@ impl<'a> Walk<'a> {
     }
 
     /// A value that the numbers at the beginning of a loop decide; any if data do.
-    fn decided(
-        &mut self,
-        found: &Changes,
-        counter: TermId,
-        decide: &[TermId],
-        range: (i128, i128),
-    ) -> TermId {
+    fn decided(&mut self, found: &Changes, decide: &[TermId], range: TermRange) -> TermId {
         let mut leaves = self.terms.variables_in(decide);
-        let own = match *self.terms.node(counter) {
+        let own = match *self.terms.node(found.counter) {
             Node::Variable(own) => Some(own),
             _ => None,
         };
@@ -396,14 +381,13 @@ impl<'a> Walk<'a> {
         &mut self,
         l: &Parts<'a>,
         found: &Changes,
-        counter: TermId,
         iteration: &Iteration,
         exits: bool,
     ) -> TermId {
         let test = if l.after { iteration.stays } else { iteration.enters };
         if !exits
             && let Node::Negative(inner) = *self.terms.node(test)
-            && let Some((factor, rest)) = self.terms.linear(inner, counter)
+            && let Some((factor, rest)) = self.terms.linear(inner, found.counter)
             && self.terms.range(factor).0 >= 1
             && self.is_free(&[factor, rest], found.mark)
         {
@@ -418,6 +402,6 @@ impl<'a> Walk<'a> {
         // A `break` may end the first one.
         let least = i128::from(l.after && !exits);
         let decide = [iteration.enters, iteration.stays];
-        self.decided(found, counter, &decide, (least, MAX_ITERATIONS))
+        self.decided(found, &decide, (least, MAX_ITERATIONS))
     }
 }
