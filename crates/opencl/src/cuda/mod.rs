@@ -1,10 +1,9 @@
 //! CUDA C++ and HIP C++ as text: declarations of the vendors' names, includes, constants.
 //!
-//! Both languages are read without their vendor's headers. `shim` declares what sources use of
-//! them; a header that is found nowhere is taken as empty. A problem gives values to macros, which
-//! the preprocessor replaces, to constants (`constexpr int TILE = 16`, enumerators), and to
-//! parameters of the kernel's template: the [parser](crate::parse) finds the latter two by their
-//! declarations.
+//! Both languages are read without their vendor's headers: `shim` declares what sources use of
+//! them; a header that is found nowhere is taken as empty. A problem gives values to macros, to
+//! constants (`constexpr int TILE = 16`, enumerators), and to parameters of the kernel's template:
+//! the [parser](crate::parse) finds the latter two by their declarations.
 
 mod includes;
 

@@ -1,10 +1,9 @@
 //! Loops: what each iteration does, for a counter of any value.
 //!
 //! A loop is walked with a placeholder for each variable that it changes. What an iteration makes
-//! of them shows which ones grow by a step, which ones are set anew, and which ones follow from the
-//! iterations before alone. Then it is walked once more with these as terms over the counter.
-//! Conditions of earlier iterations are left out: more may happen in the walk than in the kernel,
-//! never less.
+//! of them shows which ones grow by a step, are set anew, or follow from the iterations before
+//! alone. Then it is walked once more with these as terms over the counter. Conditions of earlier
+//! iterations are left out: more may happen in the walk than in the kernel, never less.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;

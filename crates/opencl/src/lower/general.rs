@@ -1,10 +1,9 @@
 //! One number out of the numbers that different values of a symbol gave.
 //!
-//! Where a number was substituted for a symbol, the readings for its values differ in just these
-//! numbers: `MWG // 2` for 2, `MWG // 4` for 4. The general form `MWG // VWM` is found by laying
-//! the expressions beside each other: a constant that is the same multiple of the value everywhere,
-//! or the same number divided by it, becomes that. What was simplified away (`MWG` for 1) is
-//! checked by putting the value in.
+//! The readings for the values of a symbol differ in numbers: `MWG // 2` for 2, `MWG // 4` for 4.
+//! The general form `MWG // VWM` is found by laying the expressions beside each other: a constant
+//! that is the same multiple of the value everywhere, or the same number divided by it, becomes
+//! that. What was simplified away (`MWG` for 1) is checked by putting the value in.
 
 use std::collections::HashMap;
 

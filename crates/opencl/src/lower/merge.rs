@@ -1,12 +1,10 @@
 //! One program out of the variants' programs.
 //!
-//! Symbol by symbol: the programs for the values of one symbol are laid beside each other. Where
-//! their statements have the same shape, numbers that differ are [made general](super::general), `n
-//! // S`, or become `a if S == 1 else b`; where they do not, the statements in between become `if S
-//! == 1: ... else: ...`. A combination of values that does not occur takes any side.
-//!
-//! A symbol with many values would nest as many branches. So where more than [`CHAIN`] values
-//! differ, halves of them are distinguished by `S < v` first.
+//! Symbol by symbol, the programs for its values are laid beside each other. Where their statements
+//! have the same shape, numbers that differ are [made general](super::general), `n // S`, or become
+//! `a if S == 1 else b`; where they do not, the statements in between become `if S == 1: ... else:
+//! ...`. A combination of values that does not occur takes any side. Where more than [`CHAIN`]
+//! values differ, halves of them are distinguished by `S < v` first.
 
 use std::mem;
 

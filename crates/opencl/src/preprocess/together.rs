@@ -1,12 +1,10 @@
-//! Many copies of one source in one run of the preprocessor.
+//! Many copies of one source in one run of the preprocessor, as starting a compiler takes far
+//! longer than expanding a kernel.
 //!
-//! Starting a compiler takes far longer than expanding a kernel.
-//!
-//! The copies follow each other, each under its own symbols. So that a copy finds what it
-//! would find alone, every macro that the source or a file it includes could define or undefine is
-//! put aside before it and taken back after it (`push_macro`, `pop_macro`). What is not sure to be
-//! the same as alone is not done together: then it is `None`, and each copy is expanded by
-//! itself.
+//! Each copy stands under its own symbols. So that it finds what it would find alone, every macro
+//! that the source or a file it includes could define or undefine is put aside before it and taken
+//! back after it (`push_macro`, `pop_macro`). If it is not sure to be the same as alone, each copy
+//! is expanded by itself.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,9 +1,8 @@
 //! Whole numbers as terms over variables: shared nodes, simplified as they are made.
 //!
-//! A term is exact: it is the number that C computes, without any assumption about ranges. Where a
-//! type wraps around, the term has it ([`Node::Wrap`]), unless its range shows that it does not.
-//! Sums of products are kept in one normal form, so equal polynomials are the same term. Truth
-//! values are 0 and 1.
+//! A term is exact: it is the number that C computes, also where a type wraps around
+//! ([`Node::Wrap`]). Sums of products are kept in one normal form, so equal polynomials are the
+//! same term. Truth values are 0 and 1.
 
 use std::collections::BTreeMap;
 

@@ -12,20 +12,12 @@
 //! # How
 //!
 //! A `Reader` walks the entry function's body as a machine would, with symbolic numbers in the
-//! place of values. Integers it knows as polynomials over ids, sizes, macros and arguments; what
-//! comes from memory or is real is unknown. Functions are walked where they are called.
-//!
-//! *Branches* whose condition it knows become `If`; both sides are walked, each taking its
-//! condition for granted, and variables come out as a choice. What follows an early `return` or
-//! `continue` belongs to the other side. Where the condition depends on data, both sides must do
-//! the same to memory.
-//!
-//! *Loops* are walked once with a placeholder for each variable they change. What an iteration adds
-//! to a variable shows which ones are counters; from the condition follows how many iterations
-//! there are. Then the body is walked again with the counters as `start + step * iteration`. If
-//! nothing inside depends on the iteration, that is a `Repeat`. If it does by comparisons with the
-//! counter, the loop is cut (`split.rs`) where they change; otherwise the iterations are walked one
-//! by one, up to 64.
+//! place of values: polynomials over ids, sizes, macros and arguments; what comes from memory or is
+//! real is unknown. Functions are walked where they are called. Both sides of a *branch* are
+//! walked, and variables come out as a choice; where the condition depends on data, both must do
+//! the same to memory. *Loops* are walked with a placeholder for each variable they change
+//! (`probe.rs`), then with the counters as `start + step * iteration`. Where the iterations differ,
+//! the loop is cut (`split.rs`), or they are walked one by one, up to 64.
 //!
 //! # What counts as an access
 //!

@@ -1,25 +1,15 @@
 //! Loops whose iterations differ by a comparison with their counter: cut where it changes.
 //!
 //! `for (i = 0; i < n; i++) if (lid + i * W < m) ...` does the same in all iterations before
-//! `ceil((m - lid) / W)`, and the same in all from there on. So it is two loops, however many
-//! iterations there are. What goes in: the steps of any iteration, whose counts and conditions
-//! mention it. What comes out: loops that do the same in the same order, whose steps no longer
-//! mention it; or nothing, where something else than such a comparison depends on the iteration.
-//! Then iterations are [walked one by one](super::unroll).
+//! `ceil((m - lid) / W)`, and the same in all from there on: two loops. What goes in: the steps of
+//! any iteration, whose counts and conditions mention it. What comes out: loops that do the same in
+//! the same order, whose steps no longer mention it; or nothing, and iterations are [walked one by
+//! one](super::unroll). Loops inside whose counts grow with the counter stand beside the one around
+//! them, with the [sums](super::sums) of their iterations, if they may be too many to walk.
 //!
-//! What is left may be loops inside whose counts grow with the counter. If there may be too many
-//! iterations to walk them, these loops stand beside the one around them then, with the
-//! [sums](super::sums) of their iterations.
-//!
-//! Where a barrier is in the loop, all items of a group have to be in the same piece. In a
-//! guarded tile, `if (t * TS + lid < n)`, they change from one piece to the next in a few
-//! neighbouring iterations ([`band`]); these are taken out one by one, each item with its own
-//! condition.
-//!
-//! What goes into [`band`]: a number that rises or falls with local ids, as a sum or inside one
-//! quotient: `ceil((n - lid) / TS)`. What comes out: its least and its greatest value in a group,
-//! which are the same for all items of it, and how far these are apart at most; or nothing, where
-//! that cannot be determined, or is more than a few.
+//! Where a barrier is in the loop, all items of a group have to be in the same piece. In a guarded
+//! tile, `if (t * TS + lid < n)`, they change from one piece to the next in a few neighbouring
+//! iterations ([`band`]), which are taken out one by one, each item with its own condition.
 
 use std::collections::HashMap;
 

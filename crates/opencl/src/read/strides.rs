@@ -1,11 +1,9 @@
 //! Distances between the addresses of neighbouring items and of neighbouring iterations.
 //!
-//! Where distances differ, [`interior`] takes addresses as most items have them, away from borders:
-//! at a border, clamped and wrapped indices differ from those of all other items.
-//! `x[max(i - 1, 0)]`, `x[(i + 1) % n]` and `x[i == 0 ? 0 : i - 1]` are `x[i - 1]` and `x[i + 1]`
-//! but for one item of a row. What goes in: an offset, and the bounds of the launch. What comes
-//! out: the offset without what concerns at most a ninth of the values. It serves distances between
-//! neighbours, which are estimates; counts of accesses do not rest on it.
+//! Where distances differ, [`interior`] takes addresses as most items have them, away from borders,
+//! without what concerns at most a ninth of the values: `x[max(i - 1, 0)]`, `x[(i + 1) % n]` and
+//! `x[i == 0 ? 0 : i - 1]` are `x[i - 1]` and `x[i + 1]` but for one item of a row. It serves
+//! distances between neighbours, which are estimates; counts of accesses do not rest on it.
 
 use std::collections::HashMap;
 

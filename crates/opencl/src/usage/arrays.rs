@@ -1,10 +1,9 @@
 //! Private arrays that live in memory.
 //!
-//! Registers have no index. An array stays in them if each of its accesses has, in the body where
-//! it stands, a place that the compiler knows, or one of a few, of which comparisons choose one; a
-//! place that it does not know puts the array into memory, with all that is done to it. There the
-//! elements of the lanes of a warp lie side by side, so that a word of each lane is a pass and
-//! separate lines.
+//! An array stays in registers, which have no index, if each of its accesses has a place that the
+//! compiler knows, or one of a few, of which comparisons choose one; else it is in memory, with all
+//! that is done to it. There the elements of the lanes of a warp lie side by side, so that a word
+//! of each lane is a pass and separate lines.
 
 use indexmap::IndexMap;
 use tickbound_expr::Expr;

@@ -1,9 +1,8 @@
 //! Vectors of an item: numbers on which one instruction works together.
 //!
-//! Processors have them; a lane of a graphics processor has one number of 4 bytes, so that vectors
-//! of the source are as many instructions as they have words. Where there are vectors, compilers
-//! also pack what unrolled iterations do to numbers that are neighbours (LLVM's Auto-Vectorization,
-//! "The SLP Vectorizer").
+//! Processors have them; a lane of a graphics processor has one number of 4 bytes. Where there are
+//! vectors, compilers also pack what unrolled iterations do to numbers that are neighbours (LLVM's
+//! Auto-Vectorization, "The SLP Vectorizer").
 
 use tickbound_expr::Expr;
 

@@ -10,8 +10,8 @@
 //! # Loops
 //!
 //! A variable that an iteration changes is [`Formula::Carried`] in it. If the formula at the end of
-//! an iteration contains the one at its beginning, both differ in each iteration, as each contains
-//! all before it. Other formulas differ where the places differ from which they are loaded.
+//! an iteration contains the one at its beginning, both differ in each iteration. Other formulas
+//! differ where the places differ from which they are loaded.
 
 mod arrays;
 mod formula;
