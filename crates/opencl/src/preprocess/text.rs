@@ -10,9 +10,8 @@ use crate::request::ReadRequest;
 /// The file, in line markers, of the declarations of open symbols.
 pub(crate) const SYMBOLS: &str = "<symbols>";
 
-/// What a symbol expands to until its value is known not to matter. Its own name would do, but then
-/// a token that was pasted together with it could not be distinguished from one that was written
-/// so.
+/// What a symbol expands to until its value is known not to matter: unlike its own name, it shows
+/// where a token was pasted together with it.
 pub(super) fn stand_in(index: usize) -> String {
     format!("tickbound_symbol_{index}_")
 }

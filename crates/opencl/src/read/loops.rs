@@ -145,9 +145,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether there may be more iterations than are walked one by one, by counters that grow as
-    /// they did in the first one. To find that out by walking them would take their number to the
-    /// power of the loops inside.
+    /// Whether there may be more iterations than are walked, by counters that grow as they did in
+    /// the first one: walking would take their number to the power of the loops inside.
     fn goes_on(&mut self, probe: &Probe) -> bool {
         let known = |id: &VariableId| match (probe.changes.get(id), probe.start.int(*id)?) {
             (Some(Change::By(step)), start) => Some((start, Some(step))),
@@ -312,8 +311,8 @@ impl<'a> Reader<'a> {
     }
 
     /// A part of a number of iterations that a condition on the item chooses: the part, the
-    /// condition, and its two values. Values that are one apart are as good as one, and so are
-    /// those of a condition that holds at a border only.
+    /// condition, and its two values, unless they are one apart, or the condition holds at a border
+    /// only.
     fn item_choice(&mut self, count: &Poly) -> Option<(Atom, Poly, [Poly; 2])> {
         for atom in count.atoms() {
             let found = match self.terms.kind(atom).clone() {

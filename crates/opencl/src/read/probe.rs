@@ -87,8 +87,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The same where signed counters that the condition asks for begin at or above zero and are
-    /// divided: they stay there, which is what makes it a division as others are. `None` if there
-    /// are none.
+    /// divided: they stay there. `None` if there are none.
     pub fn probe_halved(&mut self, l: &Loop<'a>, probe: &Probe) -> Read<Option<Probe>> {
         let asked = |(id, change): (&VariableId, &Change)| {
             let from = self.is_signed_from_zero(*id, probe);

@@ -198,9 +198,8 @@ pub fn expressions<'a>(e: &'a CExpr, visit: &mut dyn FnMut(&'a CExpr)) {
     e.parts().into_iter().for_each(|part| expressions(part, visit));
 }
 
-/// Products of real numbers that no addition or subtraction takes where they stand: they become
-/// whole numbers, are multiplied, divided or compared, go into a function, or are the second of two
-/// that are added. Each is named by where it is in memory.
+/// Products of real numbers that no addition or subtraction takes where they stand: they go into
+/// another operation, or are the second of two that are added. Named by where they are in memory.
 pub fn lone_products(unit: &Unit) -> HashSet<*const CExpr> {
     let product =
         |e: &CExpr| matches!(e.kind, ExprKind::Binary(CBinaryOp::Mul, ..)) && is_real(&e.ty);
@@ -427,8 +426,7 @@ fn look(
 const WHOLE: [&str; 7] = ["min", "max", "clamp", "abs", "mul24", "mad24", "select"];
 
 /// Variables in an expression, but not those in subscripts inside it, nor in arguments of functions
-/// that read memory or work on real numbers. What a function of the file is given may lead to its
-/// result.
+/// that read memory or work on real numbers.
 fn mentioned(unit: &Functions, e: &CExpr) -> VariableIds {
     let mut found = VariableIds::new();
     gather(unit, e, &mut found);

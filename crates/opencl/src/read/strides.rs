@@ -102,11 +102,8 @@ pub fn groups(terms: &mut PolyTerms, reach: &Reach) -> Vec<Stride> {
 }
 
 /// Where the items of a group, counted with dimension 0 fastest, are apart; `None` if that is not
-/// the same everywhere. What is only known to come from data is taken to be the same for all of
-/// them.
-///
-/// The count has a digit for each dimension, or, where an address asks for the quotient and the
-/// remainder of the count itself, these two.
+/// the same everywhere. The count has a digit for each dimension, or, where an address asks for the
+/// quotient and the remainder of the count itself, these two.
 pub fn digits(terms: &mut PolyTerms, reach: &Reach) -> Option<Vec<Digit>> {
     let reach = unscaled(terms, reach);
     let place = |d: usize| {

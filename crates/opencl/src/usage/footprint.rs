@@ -35,16 +35,13 @@ impl Addresses {
 /// The different addresses, each of `bytes` bytes, that these repetitions have.
 ///
 /// `n` at a distance of `s`, repeated `m` times at a distance of `k * s`, are `n + (m - 1) * min(n,
-/// k)`: pieces overlap where `k` is less than `n`. Where no distance is seen to be a multiple of
-/// another, pieces are taken not to overlap. Fine distances are put together first as long as that
-/// leaves no gaps, since others may fill what coarse ones leave open. Where there are gaps, coarse
-/// ones come first, so that rows are counted as rows before what is in a row is counted. Of several
-/// multiples, those that inputs decide, or of which sums are part, come last, as these are pitches
-/// of rows. Equal distances come first.
+/// k)`. Where no distance is seen to be a multiple of another, pieces are taken not to overlap.
+/// Fine distances are put together first as long as that leaves no gaps, which others may fill;
+/// then coarse ones come first, so that rows are counted before what is in a row. Of several
+/// multiples, those that inputs decide, or of which sums are part, come last: these are pitches of
+/// rows.
 ///
 /// Exact where each distance divides the next one and all are numbers.
-///
-/// Where distances depend on conditions, each side is counted for itself.
 pub(super) fn addresses(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
     let each = |axes: &[Axis]| of_products(axes, bytes, of);
     by_sides(axes, of, &each, &|condition, a, b| either(condition, a, b, of), MAX_CONDITIONS)

@@ -41,10 +41,8 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// A piece begins with each row and with each warp, but for those that begin together.
-    ///
-    /// Where digits count more items than a group has, as its last row is not whole, `most` is how
-    /// many there are.
+    /// A piece begins with each row and with each warp, but for those that begin together. `most`:
+    /// how many items there are, where the last row is not whole.
     fn of(warp: i64, lanes: &[Lane], most: Option<&Expr>) -> Pieces {
         let extent = lanes.first().map_or(Expr::Int(1), |lane| lane.extent.clone());
         let rows: Expr = lanes.iter().skip(1).map(|lane| &lane.extent).product();
@@ -70,12 +68,10 @@ impl Pieces {
 }
 
 /// Passes, in 64ths, of a memory with banks of 4 bytes that a request of `words` words a lane
-/// takes.
+/// takes, in as many phases, each for half or a quarter of the lanes.
 ///
-/// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the
-/// lanes. Within a phase, lanes at a distance of `s` words meet in the same bank as often as `s`
-/// has powers of two with the number of banks. Rows (further digits) that meet in banks are served
-/// in sequence.
+/// Within a phase, lanes at a distance of `s` words meet in the same bank as often as `s` has
+/// powers of two with the number of banks. Rows (further digits) that meet are served in sequence.
 pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], most: Option<&Expr>, words: i64) -> Expr {
     let places = (device.banks / words).max(1);
     let rows = SHARES * passes_of_rows(device, lanes, words, words);

@@ -138,18 +138,16 @@ impl Traffic<'_> {
     }
 
     /// The part, in 64ths, of what each group of a unit would move alone, as they find in L1 what
-    /// others of that unit have loaded. Which groups a unit has is open, and they are in step:
-    /// where all at work touch less than those of one unit would if they had nothing in common,
-    /// that is all there is to move.
+    /// others of that unit have loaded. Which groups a unit has is open, and they are in step: all
+    /// at work may touch less than those of one unit with nothing in common.
     fn of_unit(&self, together: Expr, held: &Expr) -> Expr {
         let apart = held * self.touched(&self.sweep);
         let together = min(together, &apart);
         quotient(SHARES * together, max(1, apart))
     }
 
-    /// If what all groups at work touch in one sweep does not fit L2, it has nothing of that when
-    /// the next sweep asks for it: all that groups move, and what is moved into L2 for it. As they
-    /// are in step, what they touch in a sweep is moved once for all of them.
+    /// If what all groups at work touch in one sweep does not fit L2: all that groups move, and
+    /// what is moved into L2 for it, once a sweep for all of them, as they are in step.
     fn beyond(&self, l2: i64, touched: Expr, of_group: &Expr, at_work: &Expr) -> (Expr, Expr) {
         let extents = |axes: &[Axis]| axes.iter().map(|axis| &axis.extent).product::<Expr>();
         let groups = extents(&self.groups);

@@ -58,8 +58,8 @@ impl Unroll<'_> {
 
     /// Of a loop that the source wants to be unrolled: whether all its iterations are few enough
     /// for compilers that keep the order of the source, and else how many there are in one body,
-    /// which is the greatest divisor of their number, where that is `known`, that is few enough
-    /// (LLVM, LoopUnrollPass.cpp, computeUnrollCount: partial unrolling).
+    /// the greatest divisor that is few enough (LLVM, LoopUnrollPass.cpp, computeUnrollCount:
+    /// partial unrolling).
     pub fn limited(
         &self,
         trips: &Expr,

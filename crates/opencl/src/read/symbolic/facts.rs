@@ -161,9 +161,8 @@ impl PolyTerms {
         bound.is_some_and(|bound| self.below_zero(&bound, depth - 1))
     }
 
-    /// Where a value lies in a launch within these bounds, one for each dimension. Numbers made of
-    /// ids in another way than by sums and products are taken to be those of a launch of 2^16
-    /// items.
+    /// Where a value lies in a launch within these bounds. Numbers made of ids in another way than
+    /// by sums and products are taken to be those of a launch of 2^16 items.
     pub fn in_launch(&self, poly: &Poly, bounds: &[LaunchBound]) -> WideInterval {
         let mut rest = poly.clone();
         let mut sum = WideInterval::point(0);

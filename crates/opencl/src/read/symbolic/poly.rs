@@ -12,11 +12,9 @@ pub struct Atom(pub(super) u32);
 /// A product of atoms, each as often as its exponent, in ascending order; empty: 1.
 pub type Monomial = SmallVec<[Atom; 4]>;
 
-/// A polynomial: its monomials in ascending order with coefficients that are not zero.
-///
-/// Two polynomials are the same function of their atoms exactly if they are equal. Operations are
-/// `None` where the result does not fit. Values of
-/// variables are copied with every branch, so a copy shares the monomials.
+/// A polynomial: its monomials in ascending order with coefficients that are not zero. Two are the
+/// same function of their atoms exactly if they are equal. Operations are `None` where the result
+/// does not fit. Copies, which come with every branch, share the monomials.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Poly(Rc<[(Monomial, i64)]>);
 

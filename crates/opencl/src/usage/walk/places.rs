@@ -19,10 +19,9 @@ use crate::error::Read;
 use crate::steps::{Digit, Stride, SymbolExpr};
 
 impl Walk<'_> {
-    /// 1 if all that moves the first lane of an access moves it by whole lines, or, where a row of
-    /// lanes with what lies between them is a part of a line, by whole rows, which then lie in one
-    /// line. Loops that go over what lies between two lanes move nothing into another line. Also
-    /// the bytes of such a row, or of a line.
+    /// 1 if all that moves the first lane moves it by whole lines, or, where a row of lanes with
+    /// what lies between is a part of a line, by whole rows in one line. Loops that go over what
+    /// lies between two lanes do not count. Also the bytes of such a row, or of a line.
     pub(super) fn aligned(
         &self,
         site: Site<'_>,
@@ -136,10 +135,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: one
-    /// that begins and ends in the midst of a sector, on average, a sector but for one element; one
-    /// that is moved by whole sectors, or by whole rows that divide a line, the rest of a sector.
-    /// None takes more than what lies between it and the next one.
+    /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: on
+    /// average a sector but for one element; the rest of a sector where whole sectors, or whole
+    /// rows that divide a line, move it. None takes more than what lies between it and the next
+    /// one.
     fn margin<'x>(
         &self,
         bytes: i64,
