@@ -8,7 +8,6 @@
 
 mod calls;
 mod classes;
-mod construct;
 mod cursors;
 mod express;
 mod functions;

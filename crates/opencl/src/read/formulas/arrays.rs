@@ -9,9 +9,8 @@ use super::formula::{Formula, FormulaId};
 use super::iterations::Part;
 use super::needed::Search;
 use super::offsets::{apart_inside, matched, moves_evenly};
-use super::stored::{Guard, SOME_ITEM, StoredValue, number};
 use super::table::MAX_VISITED;
-use super::ways::Way;
+use super::ways::{Guard, SOME_ITEM, StoredValue, Way, number};
 
 impl Search<'_> {
     /// What an array holds in which something is stored.

@@ -19,12 +19,10 @@ mod iterations;
 mod keys;
 mod needed;
 mod offsets;
-mod stored;
 mod table;
 mod ways;
 
 pub use formula::{Formula, FormulaId, RealOperation};
 pub use keys::{ArraySpan, apart_classes};
-pub use stored::{Guard, SOME_ITEM, StoredValue, number};
 pub use table::Formulas;
-pub use ways::Needs;
+pub use ways::{Guard, Needs, SOME_ITEM, StoredValue, number};

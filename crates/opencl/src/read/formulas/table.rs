@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 use super::super::symbolic::{Atom, Leaf, Poly, PolyTerms};
 use super::formula::{Formula, FormulaId, RealOperation};
 use super::offsets::{apart_inside, matched, moves_evenly};
-use super::stored::{Guards, StoredValue};
+use super::ways::{Guards, StoredValue};
 use crate::ast::VariableId;
 
 /// Of which formula one is a copy, with which numbers for its counters, and the loops that had
