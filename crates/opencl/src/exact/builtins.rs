@@ -112,7 +112,10 @@ impl<'a> Walk<'a> {
         let rest: Vec<Worth> = rest.iter().map(|a| self.value(a)).collect::<Read<_>>()?;
         let element = to.ty.element().cloned().unwrap_or(Type::Void);
         let event = self.event(rest.last());
-        let local = |w: &Self, p: &Pointee| matches!(p.target, PointeeTarget::Array(a) if w.arrays[a].space == AddressSpace::Local);
+        let local = |w: &Self, p: &Pointee| match p.target {
+            PointeeTarget::Array(a) => w.arrays[a].space == AddressSpace::Local,
+            _ => false,
+        };
         let stride = match (strided, rest.first()) {
             (true, Some(Worth::Int(stride))) => *stride,
             _ => self.terms.int(1),

@@ -382,7 +382,7 @@ impl<'a> Walk<'a> {
         self.emit_access((mode, array, pointee), bytes, (value, None), at);
     }
 
-    /// Adds an access of so many bytes: what is stored, and the event of the copy that it is part of.
+    /// Adds an access of `bytes` bytes: what is stored, and the event of the copy around.
     pub fn emit_access(
         &mut self,
         (mode, array, pointee): (AccessMode, usize, &Pointee),

@@ -7,9 +7,9 @@ use clang::{Entity, EntityKind, Index, TranslationUnit, Unsaved};
 use tickbound_model::source::Standard;
 
 use super::cuda::{CudaTree, argument_texts, kernels, qualified, template_parameters, uses};
+use super::spelling::{gives_up, rejected};
 use super::state::Tree;
 use super::text::Text;
-use super::{gives_up, rejected};
 use crate::ast::Unit;
 use crate::cuda::{SHIM, shim, template_arguments};
 use crate::error::{Read, ReadError};

@@ -13,20 +13,17 @@ mod state;
 mod text;
 mod types;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use clang::diagnostic::{Diagnostic, Severity};
-use clang::{Index, SourceError, TranslationUnit, Unsaved};
+use clang::{Index, TranslationUnit, Unsaved};
 
-use crate::ast::{SourcePlace, Unit};
+use crate::ast::Unit;
 use crate::error::{Read, ReadError};
 use crate::libclang;
 use crate::preprocess::Expanded;
 use crate::request::ReadRequest;
 
 pub(crate) use cpp::HostPart;
-use spelling::unknown_name;
+use spelling::{gives_up, rejected};
 use state::Tree;
 use text::Text;
 
@@ -83,14 +80,6 @@ pub(crate) fn parse_with_host(
     }
 }
 
-fn gives_up(request: &ReadRequest, error: SourceError) -> ReadError {
-    ReadError::file(
-        &request.name,
-        format!("libclang gives up: {error}"),
-        "simplify the source, or install another version of libclang",
-    )
-}
-
 fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()> {
     let diagnostics = unit.get_diagnostics();
     let errors = diagnostics.iter().filter(|d| d.get_severity() >= Severity::Error);
@@ -101,30 +90,4 @@ fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()
         return Err(ReadError::file(&request.name, first.get_text(), "correct the source"));
     }
     rejected(&errors)
-}
-
-/// The first of these errors, if there is one; those that follow from an unknown name are left out.
-fn rejected(errors: &[&Diagnostic<'_>]) -> Read<()> {
-    let Some(first) = errors.first() else { return Ok(()) };
-    let (file, line, column) = first.get_location().get_presumed_location();
-    let (at, text) = (SourcePlace { file: Arc::from(file), line, column }, first.get_text());
-    match unknown_name(&text) {
-        None => return Err(ReadError::at(&at, text, "correct the source")),
-        Some((_, "asm")) => {
-            let fix = "write in OpenCL C what it does";
-            return Err(ReadError::at(&at, "inline assembly cannot be read", fix));
-        }
-        Some(_) => {}
-    }
-    let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
-    for text in errors.iter().map(|d| d.get_text()) {
-        match unknown_name(&text) {
-            Some((true, name)) => types.insert(name.to_owned()),
-            Some((false, name)) => values.insert(name.to_owned()),
-            None => false,
-        };
-    }
-    values.remove("asm");
-    let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
-    Err(ReadError::Undeclared { at, what: text, values, types })
 }

@@ -1,5 +1,4 @@
-//! Many copies of one source in one run of the preprocessor, as starting a compiler takes far
-//! longer than expanding a kernel.
+//! Many copies of one source in one run of the preprocessor, as each start takes long.
 //!
 //! Each copy stands under its own symbols. So that it finds what it would find alone, every macro
 //! that the source or a file it includes could define or undefine is put aside before it and taken

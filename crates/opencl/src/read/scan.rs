@@ -16,7 +16,9 @@ use crate::ast::{
 };
 
 /// Of a loop its test, its step, its body, and whether the test comes after the body.
-pub fn loop_parts(stmt: &CStmt) -> Option<(Option<&CExpr>, Option<&CExpr>, &[CStmt], bool)> {
+type LoopParts<'a> = (Option<&'a CExpr>, Option<&'a CExpr>, &'a [CStmt], bool);
+
+pub fn loop_parts(stmt: &CStmt) -> Option<LoopParts<'_>> {
     Some(match &stmt.kind {
         CStmtKind::For { condition, step, body, .. } => {
             (condition.as_ref(), step.as_ref(), body, false)
