@@ -129,8 +129,7 @@ pub enum Type {
     Vector(ScalarType, u8),
     /// A pointer.
     Pointer(AddressSpace, Box<Type>),
-    /// An array. The length is an expression over macros and constants; `None` if it was not
-    /// given.
+    /// An array, its length an expression over macros and constants; `None` if it was not given.
     Array(Box<Type>, Option<Box<CExpr>>),
     /// A structure with its fields in order; a structure or union without a name inside, whose
     /// members are those of this one, is a field with an empty name. Attributes are not known.

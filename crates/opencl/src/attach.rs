@@ -203,7 +203,6 @@ fn check_types(request: &ReadRequest, source: &KernelSource, variant: &Variant) 
 /// Most combinations of the parameters of one expression.
 const MAX_COMBINATIONS: usize = 1 << 18;
 
-/// A problem and its configurations.
 struct Reader<'p> {
     problem: &'p Problem,
     source: &'p KernelSource,

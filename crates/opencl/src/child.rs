@@ -1,10 +1,9 @@
 //! How texts are read: in this process or in another one, what is kept, and what stops it.
 //!
-//! libclang may crash on a source, or grow without end; in this process it would take along what
-//! the user waits for. In go a request and its texts, on the child's standard input, out come the
-//! readings, on its standard output, both as bytes of [`codec`], the latter in hexadecimal digits.
-//! The program that is run must call [`serve`] and do nothing else: `tickbound` has a hidden
-//! subcommand for it.
+//! libclang may crash on a source, or grow without end. In a child go a request and its texts, on
+//! standard input, and out come the readings, both as bytes of [`codec`], the latter in hexadecimal
+//! digits. The program that is run must call [`serve`] and do nothing else: `tickbound` has a
+//! hidden subcommand for it.
 
 use std::io::{Read as _, Write};
 use std::path::PathBuf;
@@ -44,7 +43,6 @@ pub struct Child {
     pub arguments: Vec<String>,
 }
 
-/// A flag that is never set.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// How a kernel is read. By default in this process, nothing is kept, and nothing stops it.

@@ -71,7 +71,6 @@ pub(crate) mod answers {
     }
 }
 
-/// The fields of an error of the model.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "ModelError")]
 pub(crate) struct ModelErrorFields {

@@ -52,12 +52,10 @@ pub fn registers(text: &str, kernel: Option<&str>) -> Result<Registers, String> 
     }
 }
 
-/// The number in front of some words in a line.
 fn number_before(line: &str, words: &str) -> Option<i64> {
     line.split_once(words)?.0.split_ascii_whitespace().last()?.parse().ok()
 }
 
-/// The rest of a line behind some words.
 fn behind<'t>(line: &'t str, words: &str) -> Option<&'t str> {
     line.split_once(words).map(|(_, rest)| rest.trim())
 }

@@ -81,8 +81,7 @@ pub enum ReadError {
         /// The function that it is in.
         function: String,
     },
-    /// A loop whose iterations differ by something inside it, where there may be too many to walk
-    /// them one by one.
+    /// A loop whose iterations differ by something inside, where they may be too many to walk.
     #[error(
         "{}:{}: {} depends on the iteration of this loop, which may have more than {most} \
          iterations; \
@@ -100,8 +99,7 @@ pub enum ReadError {
         /// How many iterations are walked one by one.
         most: i64,
     },
-    /// Several of what the problem file has to answer, in the order in which they are met; the
-    /// first is reported.
+    /// Several of what the problem file has to answer, in order; the first is reported.
     #[error("{}", .0.first().map(ToString::to_string).unwrap_or_default())]
     Questions(Vec<ReadError>),
     /// The source's text depends on too many combinations of macros.

@@ -127,8 +127,7 @@ fn combinations(
     Ok(found)
 }
 
-/// The result of one pass over all combinations: all that was read, or further symbols that the
-/// syntax depends on.
+/// What one pass over all combinations yields, or further symbols that the syntax depends on.
 type Pass = Result<Vec<Variant>, Vec<String>>;
 
 fn read_all(
@@ -195,8 +194,7 @@ fn check_answers(request: &ReadRequest, readings: &[One]) -> Read<()> {
 /// Readings that are made before it is seen whether one failed.
 const AT_ONCE: usize = 64;
 
-/// Reads what structural values expand to, each text once: values that make no difference give the
-/// same text.
+/// Reads what structural values expand to, each text once.
 fn read_texts(
     request: &ReadRequest,
     structural: &[String],

@@ -2,10 +2,9 @@
 //!
 //! The macros of a source are expanded each time. What comes out of that, with all else that the
 //! reading asks for (arguments, answers, the launch, the versions of this program and of libclang),
-//! is the key; so nothing has to be known of files that were included, and each change makes
-//! another key. An entry is a separate file, written beside its place and renamed, so that
-//! processes do not disturb each other. One that is damaged is not used, and is written anew. Where
-//! the folder cannot be written to, nothing is kept.
+//! is the key, so nothing has to be known of included files. An entry is a separate file, written
+//! beside its place and renamed, so that processes do not disturb each other. A damaged one is
+//! written anew. Where the folder cannot be written to, nothing is kept.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
@@ -26,8 +25,7 @@ const MAGIC: &[u8] = b"tickbound reading 9\n";
 const SUM: usize = 16;
 /// Largest entry, in bytes.
 const LARGEST: usize = 32 << 20;
-/// Most bytes in the folder. When there are more, those that were not used for longest go, until
-/// half is left.
+/// Most bytes in the folder. Beyond it, those that were not used for longest go, down to half.
 const MOST: u64 = 256 << 20;
 /// Older files that were never renamed are of processes that were killed.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);

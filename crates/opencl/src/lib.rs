@@ -7,12 +7,11 @@
 //!
 //! There are four stages. [`preprocess`] expands macros with the machine's C compiler. [`parse`]
 //! makes a [syntax tree](ast) out of libclang's cursors. [`read`] walks it symbolically and yields
-//! [`steps`]. [`lower`] turns these into a program. What cannot be bounded is an error with
-//! what to write into the problem file; nothing is guessed.
+//! [`steps`]. [`lower`] turns these into a program. What cannot be bounded is an error with what to
+//! write into the problem file; nothing is guessed.
 //!
-//! A source may be anybody's. The preprocessor runs with limits on time, memory and output, and
-//! reads regular files only; a [`ReaderSetup`] with a [`Child`] lets libclang crash without taking
-//! the caller along.
+//! A source may be anybody's: the preprocessor runs with limits and reads regular files only, and
+//! with a [`Child`] a crash of libclang is an error like any other.
 
 pub mod ast;
 mod attach;

@@ -39,7 +39,6 @@ pub(crate) fn lend<T>(work: impl FnOnce(&Clang, &Path) -> Read<T>) -> Read<T> {
     }
 }
 
-/// The version of libclang.
 pub(crate) fn version() -> Read<String> {
     lend(|_, _| Ok(clang::get_version()))
 }
@@ -68,8 +67,7 @@ fn load() -> Read<Held> {
     Ok(Held { clang, library, include })
 }
 
-/// Whether the loader's message is about a library that is there: one that it could not open, or
-/// files that it passed over.
+/// Whether the loader's message is about a library that is there.
 fn is_present(why: &str) -> bool {
     why.contains("could not be opened") || why.contains("(invalid: [(")
 }
@@ -90,8 +88,7 @@ fn major(version: &str) -> Option<String> {
     (!digits.is_empty()).then_some(digits)
 }
 
-/// The folder with clang's own headers, of the library's version: beside the library, or where
-/// distributions put them.
+/// Clang's own headers of that version: beside the library, or where distributions put them.
 fn headers(library: &Path, version: Option<&str>) -> Option<PathBuf> {
     let mut roots = Vec::new();
     for path in [Some(library.to_owned()), library.canonicalize().ok()].into_iter().flatten() {

@@ -5,6 +5,11 @@ pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
+/// Whether a name is one of a list, which has spaces between them.
+pub(crate) fn lists(names: &str, name: &str) -> bool {
+    names.split_whitespace().any(|known| known == name)
+}
+
 /// A name in quotes, as line markers have it.
 pub(crate) fn quote(name: &str) -> String {
     let mut quoted = String::from("\"");

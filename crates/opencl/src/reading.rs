@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use tickbound_input::named::Named;
 use tickbound_model::source::ElementType;
 
-use crate::ast::bytes;
-use crate::ast::{AddressSpace, ScalarType, Type};
+use crate::ast::{AddressSpace, ScalarType, Type, bytes};
 use crate::proof::events::ProofKernel;
 use crate::steps::{KernelSteps, SymbolExpr};
 use crate::written::{scalar_name, type_name};
@@ -25,8 +24,7 @@ pub struct ParameterType {
     /// Its type, or that of its elements (of vectors, that of their components; of `half`, whole
     /// numbers of its size), if the problem format has it.
     pub element: Option<ElementType>,
-    /// How many bytes it has: a vector or a structure by value, or an element of memory, if that is
-    /// known.
+    /// Bytes of a vector or a structure by value, or of an element of memory, if that is known.
     pub bytes: Option<i64>,
 }
 
@@ -155,11 +153,8 @@ pub struct KernelParameter {
 /// One reading.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct One {
-    /// The names of the kernel function's parameters.
     pub(crate) parameters: Vec<String>,
-    /// Their types.
     pub(crate) types: Vec<ParameterType>,
-    /// What a work item does.
     pub(crate) steps: KernelSteps,
     /// The same for proofs, if it was read for these; `steps` is empty then.
     pub(crate) proof: Option<ProofKernel>,

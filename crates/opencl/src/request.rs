@@ -16,12 +16,10 @@ pub struct ReadRequest {
     pub path: PathBuf,
     /// As messages name it.
     pub name: String,
-    /// Further source files, which follow as if all were one file: as messages name them, and where
-    /// they are.
+    /// Further source files, which follow as if all were one file: names in messages, and paths.
     #[serde(skip)]
     pub more: Vec<(String, PathBuf)>,
-    /// Folders for `#include` besides that of the first source file: as messages name them, and
-    /// where they are.
+    /// Folders for `#include` besides that of the source: names in messages, and paths.
     #[serde(skip)]
     pub include: Vec<(String, PathBuf)>,
     /// The kernel function.
@@ -42,11 +40,9 @@ pub struct ReadRequest {
     pub local: Vec<Option<SymbolExpr>>,
     /// Items of a warp, which are a sub-group where the kernel requires no other size; 0: 32.
     pub warp: i64,
-    /// Parameters have values that no configuration has, as with `--set`: an answer may be for what
-    /// others expand to.
+    /// Parameters have values that no configuration has, as with `--set`.
     pub partial: bool,
-    /// For loops that cannot be read: between which bounds their most iterations are. A
-    /// [name](bound_name) represents them.
+    /// For loops that cannot be read: bounds of their most iterations, under a [name](bound_name).
     #[serde(with = "crate::codec::answers")]
     pub bounds: Vec<(QuestionKey, Symbol)>,
     /// For branches that depend on data: which side counts.

@@ -113,7 +113,6 @@ pub(crate) const BINARY: [(CBinaryOp, &str, u8); 19] = [
     (CBinaryOp::Rem, "%", 13),
 ];
 
-/// The name of a type.
 pub(crate) fn type_name(ty: &Type) -> String {
     match ty {
         Type::Void => "void".into(),

@@ -22,15 +22,14 @@ const USUAL: &str = "\
 
 /// The text with each file in the place of its `#include` line.
 pub(super) fn inlined(name: &str, source: &str, folders: &[PathBuf]) -> String {
-    let mut all = Inlined { folders, once: BTreeSet::new(), files: 0, missing: Vec::new() };
     let mut text = String::new();
-    all.add(name, source, &mut text, 0);
+    Inlined { folders, ..Inlined::default() }.add(name, source, &mut text, 0);
     text
 }
 
 /// Headers that a source includes, that are found in none of the folders, and that may matter.
 pub fn missing(name: &str, source: &str, folders: &[PathBuf]) -> Vec<String> {
-    let mut all = Inlined { folders, once: BTreeSet::new(), files: 0, missing: Vec::new() };
+    let mut all = Inlined { folders, ..Inlined::default() };
     all.add(name, source, &mut String::new(), 0);
     let usual = |name: &String| USUAL.split_whitespace().any(|start| name.starts_with(start));
     all.missing.retain(|name| !usual(name));
@@ -38,6 +37,7 @@ pub fn missing(name: &str, source: &str, folders: &[PathBuf]) -> Vec<String> {
 }
 
 /// The files that have been met.
+#[derive(Default)]
 struct Inlined<'f> {
     folders: &'f [PathBuf],
     /// Those that are to be included once.

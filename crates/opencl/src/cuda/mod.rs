@@ -1,10 +1,9 @@
 //! CUDA C++ and HIP C++ as text: declarations of the vendors' names, includes, constants.
 //!
-//! Both languages are read without their vendor's headers. `shim` declares what sources use of
-//! them; a header that is found nowhere is taken as empty. A problem gives values to macros, which
-//! the preprocessor replaces, to constants (`constexpr int TILE = 16`, enumerators), and to
-//! parameters of the kernel's template: the [parser](crate::parse) finds the latter two by their
-//! declarations.
+//! Both languages are read without their vendor's headers: `shim` declares what sources use of
+//! them; a header that is found nowhere is taken as empty. A problem gives values to macros, to
+//! constants (`constexpr int TILE = 16`, enumerators), and to parameters of the kernel's template:
+//! the [parser](crate::parse) finds the latter two by their declarations.
 
 mod includes;
 
@@ -88,8 +87,7 @@ impl CudaNames {
         if all.is_empty() { String::new() } else { format!("{ARGUMENTS}{}\n", all.join(";")) }
     }
 
-    /// Open names on which the syntax or a type depends: in `if constexpr`, and between the angle
-    /// brackets of a class.
+    /// Open names on which the syntax or a type depends: `if constexpr`, or arguments of classes.
     pub(crate) fn asked(&self, text: &str, open: &[String]) -> Vec<String> {
         let open: Vec<&String> = open.iter().filter(|name| self.has(name)).collect();
         if open.is_empty() {

@@ -1,14 +1,11 @@
 //! Functions of OpenCL C's library.
 
-use std::rc::Rc;
-
 use super::expressions::component;
-use super::memory::ProofPlace;
 use super::value::{Pointee, PointeeTarget, Worth};
 use super::walk::Walk;
-use crate::ast::{CExpr, SourcePlace, Type};
+use crate::ast::{AddressSpace, CExpr, ScalarType, SourcePlace, Type};
 use crate::error::Read;
-use crate::proof::events::{AccessMode, Fences, ProofAccess, ProofEventKind};
+use crate::proof::events::{AccessMode, Fences, ProofEventKind};
 use crate::proof::terms::{MOST, TermId, VariableKind};
 use crate::read::{Integer, is_pure, width, writes_last};
 
@@ -107,8 +104,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// An asynchronous copy, which the group does as a whole. All its items have to call it with
-    /// the same arguments.
+    /// An asynchronous copy, which all items of the group have to call with the same arguments.
     fn copy(&mut self, strided: bool, arguments: &'a [CExpr], e: &'a CExpr) -> Read<Worth> {
         let [to, from, count, rest @ ..] = arguments else { return Ok(Worth::Other) };
         let (target, source) = (self.value(to)?, self.value(from)?);
@@ -116,11 +112,8 @@ impl<'a> Walk<'a> {
         let rest: Vec<Worth> = rest.iter().map(|a| self.value(a)).collect::<Read<_>>()?;
         let element = to.ty.element().cloned().unwrap_or(Type::Void);
         let event = self.event(rest.last());
-        let is_local = |w: &Self, value: &Worth| match value {
-            Worth::Pointer(all) => all.iter().any(|p| match p.target {
-                PointeeTarget::Array(a) => w.arrays[a].space == crate::ast::AddressSpace::Local,
-                _ => false,
-            }),
+        let local = |w: &Self, p: &Pointee| match p.target {
+            PointeeTarget::Array(a) => w.arrays[a].space == AddressSpace::Local,
             _ => false,
         };
         let stride = match (strided, rest.first()) {
@@ -133,14 +126,12 @@ impl<'a> Walk<'a> {
         let below = self.terms.less(place, count);
         let size = self.bytes(&element);
         for (mode, value) in [(AccessMode::Load, &source), (AccessMode::Store, &target)] {
-            let unit = if is_local(self, value) { self.terms.int(1) } else { stride };
+            let is_local = self.pointees(value).iter().any(|p| local(self, p));
+            let unit = if is_local { self.terms.int(1) } else { stride };
             let distance = self.terms.mul(place, unit);
             let distance = self.terms.mul(distance, size);
-            let ProofPlace::Memory(all) = self.pointed(value, distance) else { continue };
-            self.under(below, |w| {
-                w.copied((mode, event), &all, &element, &e.at);
-                Ok(())
-            })?;
+            let all = self.pointed(value, distance);
+            self.under(below, |w| w.copied((mode, event), &all, &element, &e.at));
             // What differs between items would be copied from or to different places.
             if let Worth::Pointer(all) = value {
                 for pointee in all.iter() {
@@ -187,7 +178,7 @@ impl<'a> Walk<'a> {
         for i in 0..count {
             let distance = self.terms.int(8 * i);
             let place = self.pointed(&value, distance);
-            if let Worth::Int(event) = self.load(&place, ty, &e.at) {
+            if let Worth::Int(event) = self.load_from(&place, ty, &e.at) {
                 self.emit(ProofEventKind::Agree(event), &e.at);
                 events.push(event);
             }
@@ -213,12 +204,7 @@ impl<'a> Walk<'a> {
             if mode == AccessMode::Store {
                 self.stored.insert(array);
             }
-            let offset = self.terms.wrap(64, true, pointee.offset);
-            let access = ProofAccess { array, mode, offset, bytes, value: None, copy: Some(event) };
-            let _ = self.under(pointee.when, |w| {
-                w.emit(ProofEventKind::Access(access), at);
-                Ok(())
-            });
+            self.emit_access((mode, array, pointee), bytes, (None, Some(event)), at);
         }
     }
 
@@ -228,30 +214,26 @@ impl<'a> Walk<'a> {
             return Ok(());
         };
         let ty = first.ty.element().cloned().unwrap_or(Type::Void);
-        let zero = self.terms.int(0);
-        if let ProofPlace::Memory(all) = self.pointed(object, zero) {
-            for pointee in all.iter() {
-                match pointee.target {
-                    PointeeTarget::Array(array) => {
-                        self.access(AccessMode::Atomic, array, pointee, &ty, None, &e.at);
-                    }
-                    PointeeTarget::Private(_) | PointeeTarget::Null => {
-                        let value = self.unknown(&ty);
-                        let one = ProofPlace::Memory(Rc::new(vec![pointee.clone()]));
-                        self.store(&one, &ty, value, &e.at);
-                    }
-                    PointeeTarget::Unread => {
-                        self.note(&e.at, "where this pointer points to is not read");
-                    }
+        for pointee in self.pointees(object).iter() {
+            match pointee.target {
+                PointeeTarget::Array(array) => {
+                    self.access(AccessMode::Atomic, array, pointee, &ty, None, &e.at);
+                }
+                PointeeTarget::Private(_) | PointeeTarget::Null => {
+                    let value = self.unknown(&ty);
+                    self.store_to(std::slice::from_ref(pointee), &ty, &value, &e.at);
+                }
+                PointeeTarget::Unread => {
+                    self.note(&e.at, "where this pointer points to is not read");
                 }
             }
         }
         // The expected value of a compare-and-exchange is read and written.
         for (value, argument) in values.iter().zip(arguments).skip(1) {
             if let (Worth::Pointer(_), Some(ty)) = (value, argument.ty.element()) {
-                let (place, new) = (self.pointed(value, zero), self.unknown(ty));
-                self.load(&place, ty, &e.at);
-                self.store(&place, ty, new, &e.at);
+                let (place, new) = (self.pointees(value), self.unknown(ty));
+                self.load_from(&place, ty, &e.at);
+                self.store_to(&place, ty, &new, &e.at);
             }
         }
         Ok(())
@@ -273,19 +255,15 @@ impl<'a> Walk<'a> {
         // Aligned vectors of three have the pitch of four.
         let pitch = if name.contains("a_half") && count == 3 { 4 } else { count };
         let distance = self.terms.scaled(index, i128::from(pitch) * i128::from(element));
-        let ProofPlace::Memory(all) = self.pointed(&value, distance) else { return Ok(()) };
-        let scalar = match pointer.ty.element() {
-            Some(Type::Scalar(scalar)) => *scalar,
-            _ => {
-                self.note(&e.at, "the type of this pointer is not read");
-                return Ok(());
-            }
+        let all = self.pointed(&value, distance);
+        let Some(Type::Scalar(scalar)) = pointer.ty.element() else {
+            self.note(&e.at, "the type of this pointer is not read");
+            return Ok(());
         };
-        let ty = if count == 1 { Type::Scalar(scalar) } else { Type::Vector(scalar, count) };
-        let place = ProofPlace::Memory(all);
+        let ty = if count == 1 { Type::Scalar(*scalar) } else { Type::Vector(*scalar, count) };
         match stores {
-            Some(_) => self.store(&place, &ty, Worth::Other, &e.at),
-            None => drop(self.load(&place, &ty, &e.at)),
+            Some(_) => self.store_to(&all, &ty, &Worth::Other, &e.at),
+            None => drop(self.load_from(&all, &ty, &e.at)),
         }
         Ok(())
     }
@@ -315,7 +293,7 @@ impl<'a> Walk<'a> {
         for pointee in all.clone().iter() {
             if let PointeeTarget::Array(array) = pointee.target {
                 let texel = Pointee { offset, ..pointee.clone() };
-                let ty = Type::Vector(crate::ast::ScalarType::Real { bytes: 4 }, 4);
+                let ty = Type::Vector(ScalarType::Real { bytes: 4 }, 4);
                 self.access(mode, array, &texel, &ty, None, &e.at);
             }
         }
@@ -355,9 +333,8 @@ impl<'a> Walk<'a> {
             (writes_last(name), values.last(), arguments.last())
             && let Some(ty) = last.ty.element()
         {
-            let zero = self.terms.int(0);
-            let (place, new) = (self.pointed(value, zero), self.unknown(ty));
-            self.store(&place, ty, new, &e.at);
+            let (place, new) = (self.pointees(value), self.unknown(ty));
+            self.store_to(&place, ty, &new, &e.at);
         }
         // Operands are of the type of the result, but for what `abs` and `select` take.
         let kept = |i: usize| name == "abs" || name == "select" && i == 2;
@@ -370,16 +347,11 @@ impl<'a> Walk<'a> {
                 }
             });
         let numbers: Option<Vec<TermId>> = numbers.collect();
-        match (numbers, Integer::of(&e.ty)) {
-            (Some(numbers), Some(integer)) if whole => {
-                let result = self.known_function(name, &numbers);
-                match result {
-                    Some(term) => Ok(Some(Worth::Int(self.computed(term, integer)))),
-                    None => Ok(Some(self.unknown(&e.ty))),
-                }
-            }
-            _ => Ok(Some(self.unknown(&e.ty))),
-        }
+        let result = numbers.filter(|_| whole).and_then(|all| self.known_function(name, &all));
+        Ok(Some(match result.zip(Integer::of(&e.ty)) {
+            Some((term, integer)) => Worth::Int(self.computed(term, integer)),
+            None => self.unknown(&e.ty),
+        }))
     }
 
     fn known_function(&mut self, name: &str, numbers: &[TermId]) -> Option<TermId> {

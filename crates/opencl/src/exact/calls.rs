@@ -1,7 +1,6 @@
 //! Calls: functions of the file are walked where they are called.
 
-use super::value::Worth;
-use super::value::is_aggregate;
+use super::value::{Worth, is_aggregate};
 use super::walk::Walk;
 use crate::ast::{CExpr, CFunction, CVariable, SourcePlace, Type};
 use crate::error::Read;
@@ -9,13 +8,11 @@ use crate::preprocess::DECLARED;
 use crate::proof::terms::{TermId, VariableKind};
 use crate::read::declared;
 
-/// Deepest call.
 const MAX_DEPTH: usize = 48;
 /// No launch has more items than this in a dimension.
 const MAX_ITEMS: i128 = 1 << 40;
 
 impl<'a> Walk<'a> {
-    /// A call of a function of the file, or of a builtin.
     pub fn call(&mut self, name: &'a str, arguments: &'a [CExpr], e: &'a CExpr) -> Read<Worth> {
         let unit = self.unit;
         // Copies have a body that the other reader counts.
@@ -57,10 +54,7 @@ impl<'a> Walk<'a> {
         }
         let returned = self.function(function)?;
         self.forget(function);
-        Ok(match returned {
-            Some(value) => value,
-            None => self.unknown(&function.result),
-        })
+        Ok(returned.unwrap_or_else(|| self.unknown(&function.result)))
     }
 
     /// Variables of a function are gone when it is left.
@@ -79,23 +73,19 @@ impl<'a> Walk<'a> {
         arguments: &'a [CExpr],
         at: &SourcePlace,
     ) -> Read<Option<TermId>> {
-        if !matches!(
-            name,
-            "get_global_id"
-                | "get_local_id"
-                | "get_group_id"
-                | "get_global_offset"
-                | "get_global_size"
-                | "get_local_size"
-                | "get_enqueued_local_size"
-                | "get_num_groups"
-                | "get_work_dim"
-                | "get_global_linear_id"
-                | "get_local_linear_id"
-        ) {
-            return Ok(None);
-        }
-        let dimensions = self.request.dimensions.clamp(1, 3);
+        let number: fn(&mut Self, usize) -> TermId = match name {
+            "get_work_dim" => |w, _| w.terms.int(w.request.dimensions.clamp(1, 3) as i128),
+            "get_global_offset" => |w, _| w.terms.int(0),
+            "get_global_linear_id" => |w, _| w.linear(Walk::global_id, Walk::global_size),
+            "get_local_linear_id" => |w, _| w.linear(Walk::local_id, Walk::local_size),
+            "get_global_id" => Walk::global_id,
+            "get_local_id" => Walk::local_id,
+            "get_group_id" => Walk::group_id,
+            "get_global_size" => Walk::global_size,
+            "get_num_groups" => Walk::groups,
+            "get_local_size" | "get_enqueued_local_size" => Walk::local_size,
+            _ => return Ok(None),
+        };
         let d = match arguments {
             [argument] => {
                 let d = self.whole(argument)?;
@@ -109,18 +99,7 @@ impl<'a> Walk<'a> {
             }
             _ => 0,
         };
-        Ok(Some(match name {
-            "get_work_dim" => self.terms.int(dimensions as i128),
-            "get_global_offset" => self.terms.int(0),
-            "get_global_linear_id" => self.linear(Walk::global_id, Walk::global_size),
-            "get_local_linear_id" => self.linear(Walk::local_id, Walk::local_size),
-            "get_global_id" => self.global_id(d),
-            "get_local_id" => self.local_id(d),
-            "get_group_id" => self.group_id(d),
-            "get_global_size" => self.global_size(d),
-            "get_num_groups" => self.groups(d),
-            _ => self.local_size(d),
-        }))
+        Ok(Some(number(self, d)))
     }
 
     fn linear(

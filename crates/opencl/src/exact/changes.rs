@@ -31,15 +31,30 @@ pub(super) struct Iteration {
     pub end: Now,
 }
 
-/// The changes of a loop.
+/// A variable that a loop changes.
+pub(super) struct Changed {
+    /// What it holds before the loop.
+    pub first: Worth,
+    pub placeholder: Worth,
+    pub change: Change,
+    /// It does not wrap around, as the test ends the loop before.
+    pub bounded: bool,
+}
+
+impl Changed {
+    /// The numbers that it is at the beginning of any iteration and before the loop.
+    pub fn numbers(&self) -> Option<(TermId, TermId)> {
+        self.placeholder.number().zip(self.first.number())
+    }
+}
+
 pub(super) struct Changes {
     pub start: Now,
-    pub placeholders: BTreeMap<VariableId, Worth>,
-    pub changes: BTreeMap<VariableId, Change>,
+    pub changed: BTreeMap<VariableId, Changed>,
     /// Variables of terms from here on are those of an iteration.
     pub mark: VariableIndex,
-    /// Variables that do not wrap around, as the test ends the loop before.
-    pub bounded: BTreeSet<VariableId>,
+    /// The iteration.
+    pub counter: TermId,
 }
 
 impl<'a> Walk<'a> {
@@ -95,15 +110,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The number that a value is, or the offset of a pointer to one place.
-    pub fn number(value: &Worth) -> Option<TermId> {
-        match value {
-            Worth::Int(term) => Some(*term),
-            Worth::Pointer(all) if all.len() == 1 => Some(all[0].offset),
-            _ => None,
-        }
-    }
-
     /// What is added to a number, if nothing else is done to it.
     fn step_of(&mut self, after: TermId, before: TermId) -> Option<TermId> {
         let inner = match *self.terms.node(after) {
@@ -114,49 +120,55 @@ impl<'a> Walk<'a> {
         (self.terms.constant(one) == Some(1)).then_some(step)
     }
 
+    /// How an iteration changes the variables that have placeholders.
     pub fn classified(
         &mut self,
         start: &Now,
-        placeholders: &BTreeMap<VariableId, Worth>,
+        placeholders: BTreeMap<VariableId, Worth>,
         walked: &Iteration,
         mark: VariableIndex,
-    ) -> BTreeMap<VariableId, Change> {
+    ) -> BTreeMap<VariableId, Changed> {
         // What stays the same is what it was at first.
         let mut same = HashMap::new();
         let mut ends = BTreeMap::new();
-        for (id, placeholder) in placeholders {
-            let end = walked.end.values.get(id);
-            let numbers = (Self::number(placeholder), end.and_then(Self::number));
-            let (Some(before), Some(after)) = numbers else { continue };
+        for (id, placeholder) in &placeholders {
+            let end = walked.end.values.get(id).and_then(Worth::number);
+            let (Some(before), Some(after)) = (placeholder.number(), end) else { continue };
             ends.insert(*id, (before, after));
             if let (true, Some(first)) =
-                (before == after, start.values.get(id).and_then(Self::number))
+                (before == after, start.values.get(id).and_then(Worth::number))
             {
                 same.insert(before, first);
             }
         }
-        let mut changes = BTreeMap::new();
-        for id in placeholders.keys() {
-            let Some((before, after)) = ends.get(id).copied() else {
-                changes.insert(*id, Change::Any);
-                continue;
+        let mut changed = BTreeMap::new();
+        for (id, placeholder) in placeholders {
+            let change = match ends.get(&id) {
+                Some((before, after)) => self.change(*before, *after, &same, mark),
+                None => Change::Any,
             };
-            let after = self.terms.replaced(after, &same);
-            let step = self.step_of(after, before);
-            let no = self.terms.int(0);
-            let free = |w: &Self, t: TermId| w.is_free(&[t], mark);
-            changes.insert(
-                *id,
-                match step {
-                    _ if before == after => Change::Step(no),
-                    Some(step) if free(self, step) => Change::Step(step),
-                    _ if free(self, after) => Change::Set(after),
-                    _ => Change::Follows(after),
-                },
-            );
+            let first = start.values.get(&id).cloned().unwrap_or(Worth::Other);
+            changed.insert(id, Changed { first, placeholder, change, bounded: false });
         }
-        self.settle(&mut changes, &ends, mark);
-        changes
+        self.settle(&mut changed, mark);
+        changed
+    }
+
+    /// What an iteration makes of a number; `same` has those that stay what they were at first.
+    fn change(
+        &mut self,
+        before: TermId,
+        after: TermId,
+        same: &HashMap<TermId, TermId>,
+        mark: VariableIndex,
+    ) -> Change {
+        let after = self.terms.replaced(after, same);
+        match self.step_of(after, before) {
+            _ if before == after => Change::Step(self.terms.int(0)),
+            Some(step) if self.is_free(&[step], mark) => Change::Step(step),
+            _ if self.is_free(&[after], mark) => Change::Set(after),
+            _ => Change::Follows(after),
+        }
     }
 
     /// Whether a variable has one value in all iterations of a loop that was begun at `mark`.
@@ -171,50 +183,34 @@ impl<'a> Walk<'a> {
     }
 
     /// Numbers that follow from others that follow from nothing known may be anything.
-    fn settle(
-        &mut self,
-        changes: &mut BTreeMap<VariableId, Change>,
-        ends: &BTreeMap<VariableId, (TermId, TermId)>,
-        mark: VariableIndex,
-    ) {
+    fn settle(&self, changed: &mut BTreeMap<VariableId, Changed>, mark: VariableIndex) {
         loop {
-            let known: BTreeSet<TermId> = changes
-                .iter()
-                .filter(|(_, change)| **change != Change::Any)
-                .filter_map(|(id, _)| ends.get(id).map(|(before, _)| *before))
-                .collect();
-            let known: BTreeSet<VariableIndex> = {
-                let known: Vec<TermId> = known.into_iter().collect();
-                self.terms.variables_in(&known).into_iter().collect()
-            };
-            let lost = changes.iter().find(|(_, change)| match change {
+            let known = changed.values().filter(|one| one.change != Change::Any);
+            let known: Vec<TermId> = known.filter_map(|one| one.placeholder.number()).collect();
+            let known = self.terms.variables_in(&known);
+            let lost = changed.values_mut().find(|one| match one.change {
                 Change::Follows(after) => {
-                    let variables = self.terms.variables_in(&[*after]);
+                    let variables = self.terms.variables_in(&[after]);
                     !variables.iter().all(|v| self.is_outer(*v, mark) || known.contains(v))
                 }
                 _ => false,
             });
-            match lost.map(|(id, _)| *id) {
-                Some(id) => changes.insert(id, Change::Any),
+            match lost {
+                Some(one) => one.change = Change::Any,
                 None => return,
-            };
+            }
         }
     }
 
     /// A number that follows from iteration to iteration.
     pub fn following(&mut self, found: &Changes, id: VariableId, counter: TermId) -> TermId {
         let mut all = Vec::new();
-        for (id, change) in &found.changes {
-            let (Some(before), Some(first)) = (
-                found.placeholders.get(id).and_then(Self::number),
-                found.start.values.get(id).and_then(Self::number),
-            ) else {
-                continue;
-            };
-            let after = match change {
+        for (id, one) in &found.changed {
+            let Some((before, first)) = one.numbers() else { continue };
+            let after = match &one.change {
                 Change::Step(step) => {
                     let moved = self.terms.add(before, *step);
-                    self.in_type(*id, moved, false)
+                    self.in_type(*id, moved)
                 }
                 Change::Set(after) | Change::Follows(after) => *after,
                 Change::Any => continue,

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::value::{Pointee, PointeeTarget, Worth, chosen};
-use super::value::{is_aggregate, whole_type};
+use super::value::{Pointee, PointeeTarget, Worth, chosen, is_aggregate, whole_type};
 use super::walk::Walk;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, SourcePlace, Type, UnaryOp, scalar_bytes};
 use crate::error::Read;
@@ -12,13 +11,11 @@ use crate::proof::events::ProofEventKind;
 use crate::proof::terms::{BitOp, MOST, Node, TermId, VariableKind, type_range};
 use crate::read::Integer;
 
-/// `int`
 const INT: Integer = Integer { bits: 32, signed: true };
 /// `long`, the type of a difference of pointers.
 const LONG: Integer = Integer { bits: 64, signed: true };
 
 impl<'a> Walk<'a> {
-    /// Walks an expression for its value.
     pub fn value(&mut self, e: &'a CExpr) -> Read<Worth> {
         self.tick(&e.at)?;
         match &e.kind {
@@ -49,13 +46,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same as a value of another type.
     pub fn value_as(&mut self, e: &'a CExpr, to: &Type) -> Read<Worth> {
         let value = self.value(e)?;
         Ok(self.converted(value, &e.ty, to))
     }
 
-    /// A value of one type as one of another.
     pub fn converted(&mut self, value: Worth, from: &Type, to: &Type) -> Worth {
         match (value, whole_type(to), to) {
             (Worth::Int(term), Some(to), _) if whole_type(from).is_some() => {
@@ -73,7 +68,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A number of one integer type as one of another.
     fn brought(&mut self, term: TermId, from: Integer, to: Integer) -> TermId {
         // Signed numbers do not overflow, so those of a type fit a wider one.
         let fits = from == to || to.bits > from.bits && (to.signed || !from.signed);
@@ -99,7 +93,6 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Whether an expression is true.
     pub fn condition(&mut self, e: &'a CExpr) -> Read<TermId> {
         Ok(match self.value(e)? {
             Worth::Int(term) => self.terms.truth(term),
@@ -223,10 +216,7 @@ impl<'a> Walk<'a> {
 
     /// What an operation of an integer type yields: signed ones of `int` and wider do not overflow.
     pub fn computed(&mut self, term: TermId, integer: Integer) -> TermId {
-        match integer.signed && integer.bits >= 32 {
-            true => term,
-            false => self.fit(term, integer),
-        }
+        if integer.signed && integer.bits >= 32 { term } else { self.fit(term, integer) }
     }
 
     /// Notes a signed number that may not fit its type. The end of a loop bounds its step.
@@ -324,7 +314,6 @@ impl<'a> Walk<'a> {
         self.converted(value, &ty, &e.ty)
     }
 
-    /// An operation on two values.
     fn operation(
         &mut self,
         op: CBinaryOp,
@@ -363,8 +352,7 @@ impl<'a> Walk<'a> {
         let size = self.bytes(&element);
         let distance = self.terms.mul(by, size);
         let distance = self.terms.scaled(distance, sign);
-        let place = self.pointed(pointer, distance);
-        self.address(&place)
+        Worth::Pointer(self.pointed(pointer, distance))
     }
 
     /// Comparisons and differences of pointers.
@@ -372,10 +360,7 @@ impl<'a> Walk<'a> {
         let all = |w: &mut Self, value: &Worth| match value {
             Worth::Pointer(all) => Some(all.clone()),
             Worth::Int(term) if w.terms.constant(*term) == Some(0) => {
-                match w.pointer(PointeeTarget::Null) {
-                    Worth::Pointer(all) => Some(all),
-                    _ => None,
-                }
+                Some(w.pointee(PointeeTarget::Null))
             }
             _ => None,
         };
@@ -428,7 +413,11 @@ impl<'a> Walk<'a> {
         let shift = matches!(op, CBinaryOp::Shl | CBinaryOp::Shr);
         let common = if shift { i.promoted() } else { i.common(j) };
         let p = self.brought(p, i, common);
-        let q = if shift { self.shift_count(q, common.bits) } else { self.brought(q, j, common) };
+        let q = match shift {
+            // OpenCL takes the count of a shift modulo the bits of the type.
+            true => self.terms.wrap(common.bits.trailing_zeros(), false, q),
+            false => self.brought(q, j, common),
+        };
         let terms = &mut self.terms;
         let result = match op {
             CBinaryOp::Add => terms.add(p, q),
@@ -461,11 +450,6 @@ impl<'a> Walk<'a> {
         };
         // Bits shifted out of a signed number are gone.
         if op == CBinaryOp::Shl { self.fit(result, common) } else { self.computed(result, common) }
-    }
-
-    /// OpenCL takes the count of a shift modulo the bits of the type.
-    fn shift_count(&mut self, count: TermId, bits: u32) -> TermId {
-        self.terms.wrap(bits.trailing_zeros(), false, count)
     }
 
     fn conditional(&mut self, [c, a, b]: [&'a CExpr; 3], e: &'a CExpr) -> Read<Worth> {

@@ -1,10 +1,9 @@
 //! Loops: what each iteration does, for a counter of any value.
 //!
 //! A loop is walked with a placeholder for each variable that it changes. What an iteration makes
-//! of them shows which ones grow by a step, which ones are set anew, and which ones follow from the
-//! iterations before alone. Then it is walked once more with these as terms over the counter.
-//! Conditions of earlier iterations are left out: more may happen in the walk than in the kernel,
-//! never less.
+//! of them shows which ones grow by a step, are set anew, or follow from the iterations before
+//! alone. Then it is walked once more with these as terms over the counter. Conditions of earlier
+//! iterations are left out: more may happen in the walk than in the kernel, never less.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -12,16 +11,14 @@ use std::rc::Rc;
 use super::changes::{Change, Changes, Iteration};
 use super::value::{Now, Pointee, Worth};
 use super::walk::Walk;
-use crate::ast::{CExpr, CStmt, CStmtKind, SourcePlace, VariableId};
+use crate::ast::{CExpr, CStmt, SourcePlace, VariableId};
 use crate::error::Read;
 use crate::proof::events::{ProofEventKind, ProofLoop};
-use crate::proof::terms::{FunctionKind, Node, TermId, VariableIndex, VariableKind};
-use crate::read::{Integer, assigned, assigned_by, escapes};
+use crate::proof::terms::{FunctionKind, Node, TermId, TermRange, VariableIndex, VariableKind};
+use crate::read::{Integer, assigned, assigned_by, escapes, loop_parts};
 
-/// No loop has more iterations.
 const MAX_ITERATIONS: i128 = 1 << 62;
 
-/// The parts of a loop.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     at: &'a SourcePlace,
@@ -35,20 +32,20 @@ struct Parts<'a> {
 impl<'a> Walk<'a> {
     /// Walks a loop; its initialization has been walked.
     pub fn repeat(&mut self, stmt: &'a CStmt) -> Read<()> {
-        let (test, step, body, after) = match &stmt.kind {
-            CStmtKind::For { condition, step, body, .. } => {
-                (condition.as_ref(), step.as_ref(), body, false)
-            }
-            CStmtKind::While(condition, body) => (Some(condition), None, body, false),
-            CStmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
-            _ => return Ok(()),
-        };
+        let Some((test, step, body, after)) = loop_parts(stmt) else { return Ok(()) };
         let l = Parts { at: &stmt.at, test, step, body, after };
         let mut found = self.changes(&l)?;
-        let counter = self.terms.variable(VariableKind::Counter, (0, MAX_ITERATIONS));
-        self.bound(&l, &mut found, counter)?;
-        let iteration = self.walk_iteration(&l, &found, counter)?;
-        self.leave(&l, &found, counter, &iteration)
+        self.bound(&l, &mut found)?;
+        let iteration = self.walk_iteration(&l, &found)?;
+        self.leave(&l, &found, &iteration)
+    }
+
+    /// A part of the walk that only looks: nothing is noted.
+    fn looking<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> T {
+        self.probing += 1;
+        let result = part(self);
+        self.probing -= 1;
+        result
     }
 
     fn step(&mut self, step: &'a CExpr) -> Read<()> {
@@ -73,7 +70,7 @@ impl<'a> Walk<'a> {
         }
         self.emit(ProofEventKind::Agree(enters), l.at);
         let outside = std::mem::take(&mut self.written);
-        let walked = self.under(enters, |w| {
+        let walked = self.under(enters, |w| -> Read<_> {
             w.block(l.body)?;
             let in_body = w.written.clone();
             w.now.continued = no;
@@ -81,7 +78,7 @@ impl<'a> Walk<'a> {
             let stays = w.terms.not(left);
             let returns = w.now.returned;
             (w.now.broken, w.now.returned) = (no, no);
-            let go_on = w.under(stays, |w| {
+            let go_on = w.under(stays, |w| -> Read<_> {
                 if let Some(step) = l.step {
                     w.step(step)?;
                 }
@@ -125,7 +122,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A value with its terms replaced.
     fn mapped(&mut self, value: &Worth, by: &mut dyn FnMut(&mut Self, TermId) -> TermId) -> Worth {
         match value {
             Worth::Int(term) => Worth::Int(by(self, *term)),
@@ -141,7 +137,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What the iterations of a loop change.
     fn changes(&mut self, l: &Parts<'a>) -> Read<Changes> {
         let start = self.now.clone();
         let mut names = BTreeSet::new();
@@ -159,9 +154,7 @@ impl<'a> Walk<'a> {
             self.now = start.clone();
             self.now.values.extend(placeholders.clone());
             let outside = std::mem::take(&mut self.written);
-            self.probing += 1;
-            let walked = self.iterate(l, None);
-            self.probing -= 1;
+            let walked = self.looking(|w| w.iterate(l, None));
             let written = std::mem::replace(&mut self.written, outside);
             self.written.extend(&written);
             let walked = walked?;
@@ -171,9 +164,9 @@ impl<'a> Walk<'a> {
                 .collect();
             let grown = self.grown(&placeholders, &walked.end, &mut values);
             if more.is_empty() && !grown {
-                let changes = self.classified(&start, &placeholders, &walked, mark);
-                let bounded = BTreeSet::new();
-                return Ok(Changes { start, placeholders, changes, mark, bounded });
+                let changed = self.classified(&start, placeholders, &walked, mark);
+                let counter = self.terms.variable(VariableKind::Counter, (0, MAX_ITERATIONS));
+                return Ok(Changes { start, changed, mark, counter });
             }
             names.extend(more);
         }
@@ -182,14 +175,12 @@ impl<'a> Walk<'a> {
     /// The state at the beginning of an iteration.
     fn state_at(&mut self, found: &Changes, counter: TermId) -> Now {
         let mut now = found.start.clone();
-        for (id, change) in &found.changes {
-            let placeholder = found.placeholders.get(id).cloned().unwrap_or(Worth::Other);
-            let first = found.start.values.get(id).cloned().unwrap_or(Worth::Other);
-            let value = match (Self::number(&first), change) {
+        for (id, one) in &found.changed {
+            let value = match (one.first.number(), &one.change) {
                 (Some(first), Change::Step(step)) => {
                     let distance = self.terms.mul(*step, counter);
                     let moved = self.terms.add(first, distance);
-                    Some(self.in_type(*id, moved, found.bounded.contains(id)))
+                    Some(if one.bounded { moved } else { self.in_type(*id, moved) })
                 }
                 (Some(first), Change::Set(after)) => {
                     let begins = self.terms.zero(counter);
@@ -198,55 +189,46 @@ impl<'a> Walk<'a> {
                 (Some(_), Change::Follows(_)) => Some(self.following(found, *id, counter)),
                 _ => None,
             };
-            let value = match value {
-                Some(value) => self.mapped_number(&placeholder, value),
-                None => self.placeholder(*id, &placeholder),
+            let value = match (value, &one.placeholder) {
+                (Some(offset), Worth::Pointer(all)) => {
+                    let all = all.iter().map(|p| Pointee { offset, ..p.clone() });
+                    Worth::Pointer(Rc::new(all.collect()))
+                }
+                (Some(number), _) => Worth::Int(number),
+                (None, placeholder) => self.placeholder(*id, placeholder),
             };
             now.values.insert(*id, value);
         }
         now
     }
 
-    fn mapped_number(&mut self, like: &Worth, number: TermId) -> Worth {
-        match like {
-            Worth::Pointer(all) => {
-                let all = all.iter().map(|p| Pointee { offset: number, ..p.clone() });
-                Worth::Pointer(Rc::new(all.collect()))
-            }
-            _ => Worth::Int(number),
-        }
-    }
-
     /// A number as the type of a variable holds it.
-    pub fn in_type(&mut self, id: VariableId, number: TermId, bounded: bool) -> TermId {
+    pub fn in_type(&mut self, id: VariableId, number: TermId) -> TermId {
         match self.variables.get(&id).and_then(|v| Integer::of(&v.ty)) {
-            Some(integer) if !bounded => self.computed(number, integer),
-            _ => number,
+            Some(integer) => self.computed(number, integer),
+            None => number,
         }
     }
 
     /// Finds variables of unsigned types that the test keeps from wrapping around.
-    fn bound(&mut self, l: &Parts<'a>, found: &mut Changes, counter: TermId) -> Read<()> {
+    fn bound(&mut self, l: &Parts<'a>, found: &mut Changes) -> Read<()> {
         let Some(test) = l.test.filter(|_| !l.after) else { return Ok(()) };
-        found.bounded = found.changes.keys().copied().collect();
+        found.changed.values_mut().for_each(|one| one.bounded = true);
+        let counter = found.counter;
         self.now = self.state_at(found, counter);
-        self.probing += 1;
-        let condition = self.condition(test);
-        self.probing -= 1;
-        let condition = condition?;
-        let mut kept = BTreeSet::new();
-        for (id, change) in &found.changes {
+        let condition = self.looking(|w| w.condition(test))?;
+        for (id, one) in &mut found.changed {
             let integer = self.variables.get(id).and_then(|v| Integer::of(&v.ty));
-            let (Change::Step(step), Some(integer)) = (change, integer) else { continue };
-            let step = self.terms.constant(*step);
-            let value = self.now.values.get(id).and_then(Self::number);
-            if let (Some(step), Some(value)) = (step, value)
-                && self.is_bounded(condition, (value, step), counter, integer)
-            {
-                kept.insert(*id);
-            }
+            let value = self.now.values.get(id).and_then(Worth::number);
+            let step = match one.change {
+                Change::Step(step) => self.terms.constant(step),
+                _ => None,
+            };
+            one.bounded = match (integer, value.zip(step)) {
+                (Some(integer), Some(value)) => self.is_bounded(condition, value, counter, integer),
+                _ => false,
+            };
         }
-        found.bounded = kept;
         Ok(())
     }
 
@@ -282,12 +264,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks the iteration of a counter and adds the loop.
-    fn walk_iteration(
-        &mut self,
-        l: &Parts<'a>,
-        found: &Changes,
-        counter: TermId,
-    ) -> Read<Iteration> {
+    fn walk_iteration(&mut self, l: &Parts<'a>, found: &Changes) -> Read<Iteration> {
+        let counter = found.counter;
         self.now = self.state_at(found, counter);
         let outer = (
             std::mem::take(&mut self.path),
@@ -295,7 +273,7 @@ impl<'a> Walk<'a> {
             std::mem::take(&mut self.events),
         );
         let before = self.begun(l, counter)?;
-        self.facts_of(found, counter);
+        self.facts_of(found);
         self.counters.push(counter);
         let walked = self.iterate(l, before);
         self.counters.pop();
@@ -315,13 +293,10 @@ impl<'a> Walk<'a> {
     fn begun(&mut self, l: &Parts<'a>, counter: TermId) -> Read<Option<TermId>> {
         let now = self.now.clone();
         let mark = self.terms.variables.len() as VariableIndex;
-        self.probing += 1;
-        let walked = if l.after {
-            self.iterate(l, None).map(|iteration| Some(iteration.stays))
-        } else {
-            l.test.map(|test| self.condition(test)).transpose()
-        };
-        self.probing -= 1;
+        let walked = self.looking(|w| match l.after {
+            true => w.iterate(l, None).map(|iteration| Some(iteration.stays)),
+            false => l.test.map(|test| w.condition(test)).transpose(),
+        });
         self.now = now;
         let Some(condition) = walked? else { return Ok(None) };
         if !self.is_free(&[condition], mark) {
@@ -334,20 +309,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds bounds of numbers that become less from iteration to iteration.
-    fn facts_of(&mut self, found: &Changes, counter: TermId) {
-        for (id, change) in &found.changes {
-            let Change::Follows(after) = change else { continue };
-            let numbers = (
-                found.placeholders.get(id).and_then(Self::number),
-                found.start.values.get(id).and_then(Self::number),
-            );
-            let (Some(before), Some(first)) = numbers else { continue };
+    fn facts_of(&mut self, found: &Changes) {
+        for (id, one) in &found.changed {
+            let (Change::Follows(after), Some((before, first))) = (&one.change, one.numbers())
+            else {
+                continue;
+            };
             if let Node::Quotient(a, b) = *self.terms.node(*after)
                 && a == before
                 && self.terms.range(b).0 >= 1
                 && self.terms.range(first).0 >= 0
             {
-                let value = self.following(found, *id, counter);
+                let value = self.following(found, *id, found.counter);
                 let beyond = self.terms.less(first, value);
                 let within = self.terms.not(beyond);
                 self.given.push(within);
@@ -356,31 +329,21 @@ impl<'a> Walk<'a> {
     }
 
     /// The state after a loop.
-    fn leave(
-        &mut self,
-        l: &Parts<'a>,
-        found: &Changes,
-        counter: TermId,
-        iteration: &Iteration,
-    ) -> Read<()> {
+    fn leave(&mut self, l: &Parts<'a>, found: &Changes, iteration: &Iteration) -> Read<()> {
         let exits = match l.after {
             true => escapes(l.body),
             false => self.terms.constant(iteration.stays) != Some(1),
         };
-        let last = self.iterations(l, found, counter, iteration, exits);
+        let last = self.iterations(l, found, iteration, exits);
         self.now = self.state_at(found, last);
         if exits {
-            for id in found.changes.keys().filter(|id| iteration.in_body.contains(id)) {
-                let placeholder = found.placeholders.get(id).cloned().unwrap_or(Worth::Other);
-                let value = self.placeholder(*id, &placeholder);
+            for (id, one) in found.changed.iter().filter(|(id, _)| iteration.in_body.contains(id)) {
+                let value = self.placeholder(*id, &one.placeholder);
                 self.now.values.insert(*id, value);
             }
         }
         if let (Some(test), false) = (l.test, l.after) {
-            self.probing += 1;
-            let condition = self.condition(test);
-            self.probing -= 1;
-            let condition = condition?;
+            let condition = self.looking(|w| w.condition(test))?;
             if !exits {
                 let ends = self.terms.not(condition);
                 self.given.push(ends);
@@ -388,7 +351,7 @@ impl<'a> Walk<'a> {
         }
         if self.terms.constant(iteration.returns) != Some(0) {
             let decide = [iteration.enters, iteration.stays, iteration.returns];
-            self.now.returned = self.decided(found, counter, &decide, (0, 1));
+            self.now.returned = self.decided(found, &decide, (0, 1));
             let function = self.calls.last().and_then(|n| self.unit.functions.get(*n));
             if let Some(function) = function {
                 self.now.result = Some(self.unknown(&function.result));
@@ -398,15 +361,9 @@ impl<'a> Walk<'a> {
     }
 
     /// A value that the numbers at the beginning of a loop decide; any if data do.
-    fn decided(
-        &mut self,
-        found: &Changes,
-        counter: TermId,
-        decide: &[TermId],
-        range: (i128, i128),
-    ) -> TermId {
+    fn decided(&mut self, found: &Changes, decide: &[TermId], range: TermRange) -> TermId {
         let mut leaves = self.terms.variables_in(decide);
-        let own = match *self.terms.node(counter) {
+        let own = match *self.terms.node(found.counter) {
             Node::Variable(own) => Some(own),
             _ => None,
         };
@@ -419,19 +376,17 @@ impl<'a> Walk<'a> {
         self.terms.term(Node::Apply(function, arguments))
     }
 
-    /// How many iterations a loop has.
     fn iterations(
         &mut self,
         l: &Parts<'a>,
         found: &Changes,
-        counter: TermId,
         iteration: &Iteration,
         exits: bool,
     ) -> TermId {
         let test = if l.after { iteration.stays } else { iteration.enters };
         if !exits
             && let Node::Negative(inner) = *self.terms.node(test)
-            && let Some((factor, rest)) = self.terms.linear(inner, counter)
+            && let Some((factor, rest)) = self.terms.linear(inner, found.counter)
             && self.terms.range(factor).0 >= 1
             && self.is_free(&[factor, rest], found.mark)
         {
@@ -446,6 +401,6 @@ impl<'a> Walk<'a> {
         // A `break` may end the first one.
         let least = i128::from(l.after && !exits);
         let decide = [iteration.enters, iteration.stays];
-        self.decided(found, counter, &decide, (least, MAX_ITERATIONS))
+        self.decided(found, &decide, (least, MAX_ITERATIONS))
     }
 }

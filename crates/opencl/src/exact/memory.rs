@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use crate::proof::events::{AccessMode, ProofAccess, ProofArray, ProofEventKind};
 
-use super::value::{Pointee, PointeeTarget, Worth, chosen, is_aggregate, lanes, whole_type};
+use super::value::{
+    Pointee, PointeeTarget, Pointees, Worth, chosen, is_aggregate, lanes, whole_type,
+};
 use super::walk::Walk;
 use crate::ast::{
     AddressSpace, CExpr, ExprKind, ScalarType, SourcePlace, Type, UnaryOp, VariableId, scalar_bytes,
@@ -20,7 +22,7 @@ pub(super) enum ProofPlace {
     /// A whole private variable.
     Variable(VariableId),
     /// One of the places a pointer may point to.
-    Memory(Rc<Vec<Pointee>>),
+    Memory(Pointees),
     /// Components of a vector of this type.
     Lanes(Box<ProofPlace>, Type, Vec<u8>),
     /// A part of a value without a place.
@@ -28,15 +30,13 @@ pub(super) enum ProofPlace {
 }
 
 impl<'a> Walk<'a> {
-    /// The place that an expression names.
     pub fn place(&mut self, e: &'a CExpr) -> Read<ProofPlace> {
         self.tick(&e.at)?;
         match &e.kind {
-            ExprKind::Variable(id, _) => self.place_of(*id),
+            ExprKind::Variable(id, _) => Ok(self.place_of(*id)),
             ExprKind::Unary(UnaryOp::Deref, pointer) => {
                 let value = self.value(pointer)?;
-                let zero = self.terms.int(0);
-                Ok(self.pointed(&value, zero))
+                Ok(ProofPlace::Memory(self.pointees(&value)))
             }
             ExprKind::Index(base, index) => {
                 let (base, index) =
@@ -54,53 +54,47 @@ impl<'a> Walk<'a> {
                 let index = self.whole(index)?;
                 let size = self.bytes(&e.ty);
                 let distance = self.terms.mul(index, size);
-                Ok(self.pointed(&value, distance))
+                Ok(ProofPlace::Memory(self.pointed(&value, distance)))
             }
             ExprKind::Member { base, member, arrow } => self.member(base, member, *arrow),
             _ => self.value(e).map(|_| ProofPlace::Nowhere),
         }
     }
 
-    fn place_of(&mut self, id: VariableId) -> Read<ProofPlace> {
-        let Some(variable) = self.variables.get(&id).copied() else {
-            return Ok(ProofPlace::Nowhere);
-        };
+    fn place_of(&mut self, id: VariableId) -> ProofPlace {
+        let Some(variable) = self.variables.get(&id).copied() else { return ProofPlace::Nowhere };
         // Parameters that are written as arrays are pointers.
         if variable.space == AddressSpace::Private
             || matches!(self.now.values.get(&id), Some(Worth::Pointer(_)))
         {
-            return Ok(ProofPlace::Variable(id));
+            return ProofPlace::Variable(id);
         }
-        let array = self.array_of(variable, variable.space, &variable.ty, None, false)?;
-        let Worth::Pointer(all) = self.pointer(PointeeTarget::Array(array)) else {
-            return Ok(ProofPlace::Nowhere);
-        };
-        Ok(ProofPlace::Memory(all))
+        let array = self.array_of(variable, variable.space, &variable.ty, None, false);
+        ProofPlace::Memory(self.pointee(PointeeTarget::Array(array)))
+    }
+
+    pub fn pointees(&mut self, value: &Worth) -> Pointees {
+        match value {
+            Worth::Pointer(all) => all.clone(),
+            _ => self.pointee(PointeeTarget::Unread),
+        }
     }
 
     /// What a pointer points to, some bytes behind it.
-    pub fn pointed(&mut self, value: &Worth, distance: TermId) -> ProofPlace {
-        let all = match value {
-            Worth::Pointer(all) => all.clone(),
-            _ => match self.pointer(PointeeTarget::Unread) {
-                Worth::Pointer(all) => all,
-                _ => return ProofPlace::Nowhere,
-            },
-        };
+    pub fn pointed(&mut self, value: &Worth, distance: TermId) -> Pointees {
+        let all = self.pointees(value);
         let moved = all.iter().map(|p| {
             let offset = self.terms.add(p.offset, distance);
             Pointee { offset, ..p.clone() }
         });
-        let moved: Vec<Pointee> = moved.collect();
-        ProofPlace::Memory(Rc::new(moved))
+        Rc::new(moved.collect())
     }
 
     fn member(&mut self, base: &'a CExpr, member: &str, arrow: bool) -> Read<ProofPlace> {
         let (place, ty) = match (&base.ty, arrow) {
             (Type::Pointer(_, pointee), true) => {
                 let value = self.value(base)?;
-                let zero = self.terms.int(0);
-                (self.pointed(&value, zero), &**pointee)
+                (ProofPlace::Memory(self.pointees(&value)), &**pointee)
             }
             (ty, _) => (self.place(base)?, ty),
         };
@@ -116,26 +110,19 @@ impl<'a> Walk<'a> {
             });
         }
         let Some(distance) = self.field(ty, member) else { return Ok(ProofPlace::Nowhere) };
-        let pointer = self.address(&place);
-        Ok(match pointer {
-            Worth::Pointer(_) => self.pointed(&pointer, distance),
+        Ok(match self.address(&place) {
+            pointer @ Worth::Pointer(_) => ProofPlace::Memory(self.pointed(&pointer, distance)),
             _ => ProofPlace::Nowhere,
         })
     }
 
-    /// A pointer to a place.
     pub fn address(&mut self, place: &ProofPlace) -> Worth {
         match place {
             ProofPlace::Variable(id) => self.pointer(PointeeTarget::Private(*id)),
             ProofPlace::Memory(all) => Worth::Pointer(all.clone()),
             ProofPlace::Lanes(whole, ty, lanes) => {
-                let pointer = self.address(whole);
                 let lane = lanes.first().copied().unwrap_or(0);
-                let distance = self.terms.int(i128::from(lane) * lane_bytes(ty));
-                match self.pointed(&pointer, distance) {
-                    ProofPlace::Memory(all) => Worth::Pointer(all),
-                    _ => pointer,
-                }
+                Worth::Pointer(self.lane(whole, ty, lane))
             }
             ProofPlace::Nowhere => Worth::Other,
         }
@@ -156,17 +143,7 @@ impl<'a> Walk<'a> {
                 Some(value) => value,
                 None => self.unknown(ty),
             },
-            ProofPlace::Memory(all) => {
-                let mut value: Option<Worth> = None;
-                for pointee in all.iter() {
-                    let one = self.load_from(pointee, ty, at);
-                    value = Some(match value {
-                        Some(value) => chosen(&mut self.terms, pointee.when, &one, &value),
-                        None => one,
-                    });
-                }
-                value.unwrap_or(Worth::Other)
-            }
+            ProofPlace::Memory(all) => self.load_from(all, ty, at),
             ProofPlace::Lanes(whole, vector, lanes) => {
                 let part = Type::Scalar(vector_scalar(vector));
                 if let (ProofPlace::Variable(id), [lane]) = (&**whole, lanes.as_slice()) {
@@ -175,28 +152,36 @@ impl<'a> Walk<'a> {
                 }
                 let mut last = Worth::Other;
                 for lane in lanes {
-                    let one = ProofPlace::Lanes(whole.clone(), vector.clone(), vec![*lane]);
-                    if let ProofPlace::Memory(all) = self.lane_memory(&one) {
-                        last = self.load(&ProofPlace::Memory(all), &part, at);
-                    }
+                    let memory = self.lane(whole, vector, *lane);
+                    last = self.load_from(&memory, &part, at);
                 }
-                match lanes.len() {
-                    1 => last,
-                    _ => Worth::Other,
-                }
+                if lanes.len() == 1 { last } else { Worth::Other }
             }
             ProofPlace::Nowhere => self.unknown(ty),
         }
     }
 
-    fn lane_memory(&mut self, place: &ProofPlace) -> ProofPlace {
-        match self.address(place) {
-            Worth::Pointer(all) => ProofPlace::Memory(all),
-            _ => ProofPlace::Nowhere,
-        }
+    /// A component of a vector in memory.
+    fn lane(&mut self, vector: &ProofPlace, ty: &Type, lane: u8) -> Pointees {
+        let pointer = self.address(vector);
+        let distance = self.terms.int(i128::from(lane) * lane_bytes(ty));
+        self.pointed(&pointer, distance)
     }
 
-    fn load_from(&mut self, pointee: &Pointee, ty: &Type, at: &SourcePlace) -> Worth {
+    /// The value of one of these places.
+    pub fn load_from(&mut self, all: &[Pointee], ty: &Type, at: &SourcePlace) -> Worth {
+        let mut value: Option<Worth> = None;
+        for pointee in all {
+            let one = self.load_one(pointee, ty, at);
+            value = Some(match value {
+                Some(value) => chosen(&mut self.terms, pointee.when, &one, &value),
+                None => one,
+            });
+        }
+        value.unwrap_or(Worth::Other)
+    }
+
+    fn load_one(&mut self, pointee: &Pointee, ty: &Type, at: &SourcePlace) -> Worth {
         match pointee.target {
             PointeeTarget::Array(array) => {
                 self.access(AccessMode::Load, array, pointee, ty, None, at);
@@ -255,31 +240,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Puts a value into an lvalue.
     pub fn store(&mut self, place: &ProofPlace, ty: &Type, value: Worth, at: &SourcePlace) {
         match place {
             ProofPlace::Variable(id) => self.set(*id, value),
-            ProofPlace::Memory(all) => {
-                for pointee in all.clone().iter() {
-                    match pointee.target {
-                        PointeeTarget::Array(array) => {
-                            self.access(AccessMode::Store, array, pointee, ty, Some(&value), at);
-                        }
-                        PointeeTarget::Private(id) => {
-                            self.private_access(id, pointee, ty, AccessMode::Store, at);
-                            self.put(id, pointee, ty, &value);
-                        }
-                        PointeeTarget::Null => {
-                            self.null_access(AccessMode::Store, pointee, ty, at);
-                        }
-                        PointeeTarget::Unread => self.unread_pointer(pointee, at),
-                    }
-                }
-            }
+            ProofPlace::Memory(all) => self.store_to(all, ty, &value, at),
             ProofPlace::Lanes(whole, vector, lanes) => {
                 let part = Type::Scalar(vector_scalar(vector));
                 for lane in lanes {
-                    let one = ProofPlace::Lanes(whole.clone(), vector.clone(), vec![*lane]);
                     let value = if lanes.len() == 1 { value.clone() } else { Worth::Other };
                     let value = match value {
                         Worth::Other => self.unknown(&part),
@@ -291,12 +258,29 @@ impl<'a> Walk<'a> {
                         let target = PointeeTarget::Private(id);
                         self.put(id, &Pointee { when, target, offset }, &part, &value);
                     } else {
-                        let memory = self.lane_memory(&one);
-                        self.store(&memory, &part, value, at);
+                        let memory = self.lane(whole, vector, *lane);
+                        self.store_to(&memory, &part, &value, at);
                     }
                 }
             }
             ProofPlace::Nowhere => {}
+        }
+    }
+
+    /// Puts a value into one of these places.
+    pub fn store_to(&mut self, all: &[Pointee], ty: &Type, value: &Worth, at: &SourcePlace) {
+        for pointee in all {
+            match pointee.target {
+                PointeeTarget::Array(array) => {
+                    self.access(AccessMode::Store, array, pointee, ty, Some(value), at);
+                }
+                PointeeTarget::Private(id) => {
+                    self.private_access(id, pointee, ty, AccessMode::Store, at);
+                    self.put(id, pointee, ty, value);
+                }
+                PointeeTarget::Null => self.null_access(AccessMode::Store, pointee, ty, at),
+                PointeeTarget::Unread => self.unread_pointer(pointee, at),
+            }
         }
     }
 
@@ -339,11 +323,9 @@ impl<'a> Walk<'a> {
         at: &SourcePlace,
     ) {
         let Some(variable) = self.variables.get(&id).copied() else { return };
-        if is_aggregate(&variable.ty)
-            && !self.is_inside(&variable.ty, pointee.offset, ty)
-            && let Ok(array) =
-                self.array_of(variable, AddressSpace::Private, &variable.ty, None, false)
-        {
+        if is_aggregate(&variable.ty) && !self.is_inside(&variable.ty, pointee.offset, ty) {
+            let space = AddressSpace::Private;
+            let array = self.array_of(variable, space, &variable.ty, None, false);
             self.access(mode, array, pointee, ty, None, at);
         }
     }
@@ -368,7 +350,6 @@ impl<'a> Walk<'a> {
         self.access(mode, array, pointee, ty, None, at);
     }
 
-    /// Notes one access.
     pub fn access(
         &mut self,
         mode: AccessMode,
@@ -398,14 +379,21 @@ impl<'a> Walk<'a> {
             Worth::Int(term) => Some(*term),
             _ => None,
         });
+        self.emit_access((mode, array, pointee), bytes, (value, None), at);
+    }
+
+    /// Adds an access of `bytes` bytes: what is stored, and the event of the copy around.
+    pub fn emit_access(
+        &mut self,
+        (mode, array, pointee): (AccessMode, usize, &Pointee),
+        bytes: u32,
+        (value, copy): (Option<TermId>, Option<TermId>),
+        at: &SourcePlace,
+    ) {
         // Addresses have 64 bits.
         let offset = self.terms.wrap(64, true, pointee.offset);
-        let copy = None;
         let access = ProofAccess { array, mode, offset, bytes, value, copy };
-        let _ = self.under(pointee.when, |w| {
-            w.emit(ProofEventKind::Access(access), at);
-            Ok(())
-        });
+        self.under(pointee.when, |w| w.emit(ProofEventKind::Access(access), at));
     }
 
     fn unread_pointer(&mut self, pointee: &Pointee, at: &SourcePlace) {

@@ -1,19 +1,18 @@
 //! The walk for proofs: from a syntax tree to what any work item may do to memory.
 //!
-//! The walk in [`read`](crate::read) counts: it takes for granted that numbers of usual
-//! launches do not wrap around, lets answers decide what data decide, and repeats one iteration
-//! for many. None of that may enter a proof. This walk reads the same tree and keeps every
-//! address and condition as an exact [term](crate::proof::terms): what data decide is a
-//! variable, both sides of each branch are there, and a loop has a counter of any value for
-//! which its test holds.
+//! The walk in [`read`](crate::read) counts: it takes for granted that numbers of usual launches do
+//! not wrap around, lets answers decide what data decide, and repeats one iteration for many. None
+//! of that may enter a proof. This walk keeps every address and condition as an exact
+//! [term](crate::proof::terms): what data decide is a variable, both sides of each branch are
+//! there, and a loop has a counter of any value for which its test holds.
 //!
 //! # What is promised
 //!
 //! For each execution of an item that the kernel can have there are values of the variables for
-//! which the conditions of the executed events hold and their terms are the executed numbers;
-//! or [`unread`](crate::proof::events::ProofKernel::unread) has what hides one. Taken for
-//! granted is that signed arithmetic does not overflow, that arguments are different buffers,
-//! and that the offset of the launch is 0.
+//! which the conditions of the executed events hold and their terms are the executed numbers; or
+//! [`unread`](crate::proof::events::ProofKernel::unread) has what hides one. Taken for granted is
+//! that signed arithmetic does not overflow, that arguments are different buffers, and that the
+//! offset of the launch is 0.
 
 mod builtins;
 mod calls;
@@ -58,7 +57,7 @@ fn walked(
 ) -> Read<(ProofKernel, BTreeSet<usize>)> {
     let mut walk = Walk::new(request, unit);
     walk.ever_stored = stored;
-    walk.bind(entry)?;
+    walk.bind(entry);
     walk.function(entry)?;
     let Walk { terms, arrays, events, unread, assumed, stored, .. } = walk;
     Ok((ProofKernel { terms, arrays, events, unread, assumed }, stored))

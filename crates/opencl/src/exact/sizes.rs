@@ -30,7 +30,6 @@ impl<'a> Walk<'a> {
         None
     }
 
-    /// The next multiple of an alignment.
     fn aligned(&mut self, offset: TermId, alignment: i64) -> TermId {
         let by = self.terms.int(i128::from(alignment.max(1)));
         let raised = self.terms.shifted(offset, i128::from(alignment.max(1) - 1));
@@ -38,7 +37,6 @@ impl<'a> Walk<'a> {
         self.terms.mul(count, by)
     }
 
-    /// The size of a type in bytes.
     pub fn bytes(&mut self, ty: &'_ Type) -> TermId {
         match ty {
             Type::Other(name) if name == "event_t" => self.terms.int(8),

@@ -12,57 +12,58 @@ use crate::read::Integer;
 pub(super) enum Worth {
     /// A whole number, exactly.
     Int(TermId),
-    /// A pointer: one of these.
-    Pointer(Rc<Vec<Pointee>>),
+    Pointer(Pointees),
     /// Known whole numbers in a vector, a structure or an array, by the byte where they begin.
     Parts(Rc<BTreeMap<i64, (Integer, TermId)>>),
     /// Nothing is known.
     Other,
 }
 
+/// All places that a pointer may point to.
+pub(super) type Pointees = Rc<Vec<Pointee>>;
+
+impl Worth {
+    /// The number that it is, or the offset of a pointer to one place.
+    pub fn number(&self) -> Option<TermId> {
+        match self {
+            Worth::Int(term) => Some(*term),
+            Worth::Pointer(all) if all.len() == 1 => Some(all[0].offset),
+            _ => None,
+        }
+    }
+}
+
 /// One of the places that a pointer may point to.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pointee {
-    /// When it does.
     pub when: TermId,
-    /// What it points to.
     pub target: PointeeTarget,
     /// Bytes behind its beginning.
     pub offset: TermId,
 }
 
-/// What a pointer points to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PointeeTarget {
     /// An array, by its place.
     Array(usize),
-    /// A private variable.
     Private(VariableId),
-    /// Nothing: it is null.
     Null,
-    /// What was not read.
     Unread,
 }
 
 /// The values of all variables on a path, and whether the path is still walked.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Now {
-    /// By variable.
     pub values: BTreeMap<VariableId, Worth>,
-    /// Whether the function has returned.
     pub returned: TermId,
     /// Whether the loop or `switch` around was left.
     pub broken: TermId,
-    /// Whether the iteration was ended.
     pub continued: TermId,
-    /// What the function returned.
     pub result: Option<Worth>,
 }
 
-/// Variables that are written.
 pub(super) type Written = BTreeSet<VariableId>;
 
-/// One or the other.
 pub(super) fn chosen(terms: &mut Terms, c: TermId, a: &Worth, b: &Worth) -> Worth {
     if a == b {
         return a.clone();

@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::value::whole_type;
-use super::value::{Now, Pointee, PointeeTarget, Worth, Written, merged};
+use super::value::{Now, Pointee, PointeeTarget, Pointees, Worth, Written, merged, whole_type};
 use crate::ast::{
     AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, Label, SourcePlace, Type, Unit,
     VariableId,
@@ -17,13 +16,13 @@ use crate::proof::events::{ProofArray, ProofEvent, ProofEventKind};
 use crate::proof::terms::{MOST, TermId, Terms, type_range};
 use crate::read::{Integer, variables};
 use crate::request::{Passed, ReadRequest};
+use std::rc::Rc;
 
 /// Most expressions that are walked.
 const MAX_WORK: u64 = 4_000_000;
 /// Most nodes of terms.
 const MAX_NODES: usize = 1 << 21;
 
-/// The walk and all it knows.
 pub(super) struct Walk<'a> {
     pub request: &'a ReadRequest,
     pub unit: &'a Unit,
@@ -42,7 +41,6 @@ pub(super) struct Walk<'a> {
     pub probing: u32,
     /// Whether the step of a loop is walked.
     pub stepping: bool,
-    /// Variables written so far.
     pub written: Written,
     /// Arrays that are stored to: as found so far, and as a walk before has found.
     pub stored: BTreeSet<usize>,
@@ -96,18 +94,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Gives the kernel's parameters their values.
-    pub fn bind(&mut self, entry: &'a CFunction) -> Read<()> {
+    pub fn bind(&mut self, entry: &'a CFunction) {
         for (i, parameter) in entry.parameters.iter().enumerate() {
             let null = self.request.arguments.get(i) == Some(&Passed::Null);
             let value = match &parameter.ty {
                 Type::Pointer(..) if null => self.pointer(PointeeTarget::Null),
                 Type::Pointer(space, element) => {
-                    let array = self.array_of(parameter, *space, element, Some(i), false)?;
+                    let array = self.array_of(parameter, *space, element, Some(i), false);
                     self.pointer(PointeeTarget::Array(array))
                 }
                 Type::Other(name) if name.contains("image") => {
                     let space = AddressSpace::Global;
-                    let array = self.array_of(parameter, space, &parameter.ty, Some(i), true)?;
+                    let array = self.array_of(parameter, space, &parameter.ty, Some(i), true);
                     self.pointer(PointeeTarget::Array(array))
                 }
                 ty => match Integer::of(ty) {
@@ -127,7 +125,6 @@ impl<'a> Walk<'a> {
             };
             self.now.values.insert(parameter.id, value);
         }
-        Ok(())
     }
 
     fn name(&mut self, name: &str, range: (i128, i128)) -> TermId {
@@ -146,8 +143,13 @@ impl<'a> Walk<'a> {
     }
 
     pub fn pointer(&mut self, target: PointeeTarget) -> Worth {
+        Worth::Pointer(self.pointee(target))
+    }
+
+    /// The beginning of what a pointer points to.
+    pub fn pointee(&mut self, target: PointeeTarget) -> Pointees {
         let (when, offset) = (self.terms.int(1), self.terms.int(0));
-        Worth::Pointer(std::rc::Rc::new(vec![Pointee { when, target, offset }]))
+        Rc::new(vec![Pointee { when, target, offset }])
     }
 
     /// The array that a variable is, or that a parameter points to.
@@ -158,9 +160,9 @@ impl<'a> Walk<'a> {
         ty: &Type,
         parameter: Option<usize>,
         image: bool,
-    ) -> Read<usize> {
+    ) -> usize {
         if let Some(place) = self.places.get(&variable.id) {
-            return Ok(*place);
+            return *place;
         }
         let bytes = match parameter {
             Some(_) => None,
@@ -175,10 +177,9 @@ impl<'a> Walk<'a> {
             element: if image { 0 } else { component.into() },
         });
         self.places.insert(variable.id, self.arrays.len() - 1);
-        Ok(self.arrays.len() - 1)
+        self.arrays.len() - 1
     }
 
-    /// Notes what is not read.
     pub fn note(&mut self, at: &SourcePlace, what: impl Into<String>) {
         let unread = (at.clone(), what.into());
         if self.probing == 0 && !self.unread.contains(&unread) {
@@ -186,7 +187,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// One more expression.
     pub fn tick(&mut self, at: &SourcePlace) -> Read<()> {
         self.work += 1;
         if self.work <= MAX_WORK && self.terms.count() <= MAX_NODES {
@@ -195,7 +195,6 @@ impl<'a> Walk<'a> {
         Err(ReadError::at(at, "the kernel is too large to be read", "verify a part of it"))
     }
 
-    /// Adds an event.
     pub fn emit(&mut self, kind: ProofEventKind, at: &SourcePlace) {
         let dead = self.path.iter().any(|c| self.terms.constant(*c) == Some(0));
         if self.probing == 0 && !dead {
@@ -220,11 +219,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The same; the state after it is that of the part.
-    pub fn under<T>(
-        &mut self,
-        condition: TermId,
-        part: impl FnOnce(&mut Self) -> Read<T>,
-    ) -> Read<T> {
+    pub fn under<T>(&mut self, condition: TermId, part: impl FnOnce(&mut Self) -> T) -> T {
         let (path, given) = (self.path.len(), self.given.len());
         if self.terms.constant(condition).is_none_or(|value| value == 0) {
             self.path.push(condition);
@@ -256,7 +251,6 @@ impl<'a> Walk<'a> {
         Ok((Some(x), Some(y)))
     }
 
-    /// Whether the path has ended.
     fn ended(&mut self) -> TermId {
         let left = self.terms.or(self.now.returned, self.now.broken);
         self.terms.or(left, self.now.continued)
@@ -269,15 +263,17 @@ impl<'a> Walk<'a> {
             match self.terms.constant(ended) {
                 Some(0) => self.statement(stmt)?,
                 Some(_) => return Ok(()),
-                None => return self.rest(ended, |w| w.block(&stmts[i..])),
+                None => {
+                    let live = self.terms.not(ended);
+                    return self.afresh(live, |w| w.block(&stmts[i..]));
+                }
             }
         }
         Ok(())
     }
 
-    /// What follows where the path may have ended.
-    fn rest(&mut self, ended: TermId, part: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
-        let live = self.terms.not(ended);
+    /// A part of the walk that is executed where the path has not ended.
+    fn afresh(&mut self, live: TermId, part: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
         let no = self.terms.int(0);
         self.guarded(live, |w| {
             (w.now.returned, w.now.broken, w.now.continued) = (no, no, no);
@@ -329,7 +325,7 @@ impl<'a> Walk<'a> {
 
     fn declare(&mut self, variable: &'a CVariable) -> Read<()> {
         if variable.space != AddressSpace::Private {
-            self.array_of(variable, variable.space, &variable.ty, None, false)?;
+            self.array_of(variable, variable.space, &variable.ty, None, false);
             return Ok(());
         }
         let value = match &variable.init {
@@ -340,13 +336,11 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A variable takes a value.
     pub fn set(&mut self, id: VariableId, value: Worth) {
         self.written.insert(id);
         self.now.values.insert(id, value);
     }
 
-    /// A value of which nothing is known but its type.
     pub fn unknown(&mut self, ty: &Type) -> Worth {
         match (whole_type(ty), ty) {
             (Some(integer), _) => {
@@ -362,7 +356,7 @@ impl<'a> Walk<'a> {
         let number = self.whole(value)?;
         let mut any = self.terms.int(0);
         let mut leads = Vec::new();
-        for label in labels.iter().filter(|label| label.value.is_some()) {
+        for label in labels {
             let Some(own) = &label.value else { continue };
             let constant = self.whole(own)?;
             let is = self.terms.equal(number, constant);
@@ -380,11 +374,7 @@ impl<'a> Walk<'a> {
             let ended = self.ended();
             let live = self.terms.not(ended);
             let live = self.terms.and(entered, live);
-            let no = self.terms.int(0);
-            self.guarded(live, |w| {
-                (w.now.returned, w.now.broken, w.now.continued) = (no, no, no);
-                w.statement(stmt)
-            })?;
+            self.afresh(live, |w| w.statement(stmt))?;
         }
         self.now.broken = outer;
         Ok(())

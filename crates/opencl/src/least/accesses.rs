@@ -54,7 +54,6 @@ pub(super) fn add(launch: KernelLaunch<'_>, all: &[Site], counts: &mut Counts) {
     }
 }
 
-/// The accesses of a launch.
 struct Accesses<'a> {
     launch: KernelLaunch<'a>,
     sites: &'a [Site],
@@ -67,10 +66,9 @@ impl Accesses<'_> {
         self.launch.unsigned(bytes)
     }
 
-    /// The loops around, as repetitions of the address. One in which local memory is written again
-    /// behind a barrier has other contents in each iteration.
-    ///
-    /// `apart`: so have those in which a summand of the address differs that is not known.
+    /// The loops around, as repetitions of the address. In one in which local memory is written
+    /// again behind a barrier, or (`apart`) an unknown summand of the address differs, contents
+    /// differ.
     fn loops(&self, site: &Site, apart: bool) -> (Vec<Axis>, Expr) {
         let local = site.access.space == AddressSpace::Local;
         let loops: Vec<&Expr> = site.around.loops.iter().rev().map(|l| &l.trips).collect();
@@ -164,7 +162,6 @@ impl Accesses<'_> {
         access.digits.as_ref()?.iter().map(lane).collect()
     }
 
-    /// Items of a group.
     fn items(&self) -> Expr {
         (0..3).map(|d| self.launch.size("local", d)).product::<Expr>().simplified()
     }

@@ -40,12 +40,10 @@ pub(super) struct Around {
     pub at_step: GroupsAtStep,
 }
 
-/// A loop around a step.
 #[derive(Debug, Clone)]
 pub(super) struct LoopAround {
     /// Least iterations.
     pub trips: Expr,
-    /// Whether there is a barrier in it.
     pub barrier: bool,
     /// Its number among the loops.
     pub number: usize,
@@ -63,7 +61,6 @@ pub(super) struct Site {
 pub(super) struct KernelLaunch<'a> {
     pub names: &'a Names,
     pub device: &'a Device<'a>,
-    /// Where the kernel begins.
     pub at: &'a SourcePlace,
 }
 

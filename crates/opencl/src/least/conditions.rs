@@ -4,8 +4,7 @@ use tickbound_expr::{BinaryOp, Function};
 
 use crate::steps::{SymbolExpr, TURN, above_zero, is_affine, mentions, opposite, with_names};
 
-/// Adds the numbers that are above 0 where a condition holds, or does not; `None` if it is no
-/// comparison.
+/// Adds the numbers that are above 0 where a condition holds or not; `None`: no comparison.
 pub(super) fn above(
     condition: &SymbolExpr,
     holds: bool,
@@ -142,8 +141,7 @@ fn direction(number: &SymbolExpr, name: &str) -> Option<Direction> {
     }
 }
 
-/// Whether a number changes in one direction with each place, so that it is least at an end of
-/// each.
+/// Whether a number changes in one direction with each place: it is least at an end of each.
 pub(super) fn is_monotone(number: &SymbolExpr) -> bool {
     let places = (0..3).flat_map(|d| [format!("$lid_{d}"), format!("$group_{d}")]);
     places.into_iter().all(|place| direction(number, &place).is_some())

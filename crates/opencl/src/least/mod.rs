@@ -3,17 +3,8 @@
 //! What goes in: the [steps](crate::steps) of each variant, as for [usage](crate::usage). What
 //! comes out: the problem's [`LeastUsage`]. What is promised: for every configuration, each count
 //! is at most what the compiled kernel does on any device, as long as its compiler keeps the order
-//! of operations on real numbers. What cannot be counted is 0, never an error.
-//!
-//! # Rules
-//!
-//! `docs/floors.md` has them with their arguments. Here is where each is kept:
-//!
-//! * `walk.rs`: loops, branches, and which groups do something; `conditions.rs`: what conditions
-//!   and counts of iterations are.
-//! * `values.rs`: results of operations on real numbers.
-//! * `accesses.rs`: requests and bytes.
-//! * `distinct.rs`: how many different addresses repetitions have at least.
+//! of operations on real numbers. What cannot be counted is 0, never an error. `docs/floors.md` has
+//! the rules with their arguments.
 
 mod accesses;
 mod around;

@@ -20,7 +20,6 @@ pub(super) struct Values {
 pub(super) struct Results {
     /// The groups that compute them.
     pub at_step: GroupsAtStep,
-    /// How many.
     pub count: Expr,
     /// How many of them depend on each other.
     pub chain: Expr,
@@ -59,7 +58,6 @@ impl Results {
     }
 }
 
-/// One result.
 pub(super) fn value_count(value: &RealValue, around: &Around, launch: KernelLaunch<'_>) -> Values {
     let loops: Vec<&Expr> = around.loops.iter().rev().map(|l| &l.trips).collect();
     let width = value.width.min(value.needed.components);

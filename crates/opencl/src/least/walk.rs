@@ -21,7 +21,6 @@ use crate::steps::{
 use crate::usage::number::{all, ceil_div, choice, less, max, min, on_side};
 use crate::usage::{Device, unclamped};
 
-/// The walk.
 struct Walk<'a> {
     launch: KernelLaunch<'a>,
     sites: Vec<Site>,
@@ -99,8 +98,7 @@ impl Walk<'_> {
         self.sites.extend(around.map(|around| Site { access, around }));
     }
 
-    /// What stands around the executions of a step whose result is needed; `None` if it is not
-    /// known which these are.
+    /// What stands around the executions of a step whose result is needed; `None`: not known.
     fn needed(&self, needed: &Needed, around: &Around) -> Option<Around> {
         let mut inside = around.clone();
         for (around, which) in inside.loops.iter_mut().rev().zip(&needed.iterations) {
@@ -188,8 +186,7 @@ impl Walk<'_> {
         self.where_above(numbers, &SymbolExpr::Int(1), inside)
     }
 
-    /// A number over the problem's names for an item: for each dimension whether it is the last one
-    /// of its group, and the group.
+    /// A number for an item: for each dimension whether it is the last of its group, and the group.
     fn at_place(&self, number: &SymbolExpr, last: [bool; 3], group: [i64; 3]) -> Option<Expr> {
         let placed = with_names(&at_end_of_group(number, last), |name| {
             let d = name.strip_prefix("$group_")?.parse::<usize>().ok()?;
@@ -241,8 +238,7 @@ impl Walk<'_> {
         self.groups_above(&above_least(inner, &next)?, &above_least(inner, whole)?, whole)
     }
 
-    /// The groups in which a number is above 0 in an iteration, and `at_last` in the last one of
-    /// `whole`.
+    /// The groups in which a number is above 0 in an iteration, and `at_last` in the last one.
     fn groups_above(
         &self,
         above: &SymbolExpr,
@@ -272,8 +268,7 @@ impl Walk<'_> {
         Some((d, GroupsOfDimension { groups, iterations }))
     }
 
-    /// Restricts a dimension to some groups: at least those that it had before and these have in
-    /// common.
+    /// Restricts a dimension to the groups that it had before and these have in common, at least.
     fn restrict(&self, around: &mut Around, (d, some_groups): (usize, GroupsOfDimension)) {
         let all = self.launch.size("groups", d);
         around.at_step[d] = Some(match around.at_step[d].take() {
@@ -309,7 +304,6 @@ impl Walk<'_> {
         least
     }
 
-    /// Adds results of operations.
     fn add_values(&self, values: Values, counts: &mut Counts) {
         let mut of_lanes: IndexMap<(Lanes, GroupsAtStep), Expr> = IndexMap::new();
         let mut chain = Expr::Int(0);

@@ -1,10 +1,9 @@
 //! One number out of the numbers that different values of a symbol gave.
 //!
-//! Where a number was substituted for a symbol, the readings for its values differ in just these
-//! numbers: `MWG // 2` for 2, `MWG // 4` for 4. The general form `MWG // VWM` is found by laying
-//! the expressions beside each other: a constant that is the same multiple of the value everywhere,
-//! or the same number divided by it, becomes that. What was simplified away (`MWG` for 1) is
-//! checked by putting the value in.
+//! The readings for the values of a symbol differ in numbers: `MWG // 2` for 2, `MWG // 4` for 4.
+//! The general form `MWG // VWM` is found by laying the expressions beside each other: a constant
+//! that is the same multiple of the value everywhere, or the same number divided by it, becomes
+//! that. What was simplified away (`MWG` for 1) is checked by putting the value in.
 
 use std::collections::HashMap;
 
@@ -53,7 +52,6 @@ fn gives(form: &Expr, symbol: &Expr, value: i64, number: &Expr) -> bool {
     form == number || (!divides_by_zero(&put_in) && put_in.simplified() == *number)
 }
 
-/// Whether a divisor in it is zero.
 fn divides_by_zero(expr: &Expr) -> bool {
     let is_zero = |e: &Expr| e.clone().simplified() == Expr::Int(0);
     let divisor = match expr {

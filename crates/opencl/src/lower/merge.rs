@@ -1,12 +1,10 @@
 //! One program out of the variants' programs.
 //!
-//! Symbol by symbol: the programs for the values of one symbol are laid beside each other. Where
-//! their statements have the same shape, numbers that differ are [made general](super::general), `n
-//! // S`, or become `a if S == 1 else b`; where they do not, the statements in between become `if S
-//! == 1: ... else: ...`. A combination of values that does not occur takes any side.
-//!
-//! A symbol with many values would nest as many branches. So where more than [`CHAIN`] values
-//! differ, halves of them are distinguished by `S < v` first.
+//! Symbol by symbol, the programs for its values are laid beside each other. Where their statements
+//! have the same shape, numbers that differ are [made general](super::general), `n // S`, or become
+//! `a if S == 1 else b`; where they do not, the statements in between become `if S == 1: ... else:
+//! ...`. A combination of values that does not occur takes any side. Where more than [`CHAIN`]
+//! values differ, halves of them are distinguished by `S < v` first.
 
 use std::mem;
 
@@ -176,8 +174,7 @@ fn first_shared(lists: &[(i64, Vec<Node>)]) -> Option<Vec<usize>> {
     })
 }
 
-/// Whether two statements are readings of one statement of the source, or branches on one condition
-/// that come from merging.
+/// Whether two statements are readings of one statement, or branches on one condition.
 fn same_shape(a: &Node, b: &Node) -> bool {
     let line = |node: &Node| node.lines.as_ref().map(|lines| lines.first);
     a.kind == b.kind && line(a) == line(b) && (a.lines.is_some() || a.number == b.number)

@@ -2,16 +2,13 @@
 //!
 //! What goes in: the [steps](crate::steps) of each variant, and for every name they use the
 //! expression over the problem's own names. What comes out: one program for all configurations,
-//! which [`Problem::set_kernel`](tickbound_model::Problem::set_kernel) checks and takes. What it
-//! promises: for every configuration and work item the program has as many accesses of each address
-//! space, atomics and barriers as the steps of its variant.
+//! with as many accesses of each address space, atomics and barriers as the steps of its variant.
 //!
 //! Prices: a load or store of global, local or constant memory is one `global`, `local` or
-//! `constant`, however wide it is; an atomic is one `atomic`, or
-//! one `local_atomic` where it works on local memory; arithmetic is one `compute` an
-//! operation, however wide, except [`Arithmetic::Index`](crate::steps::Arithmetic::Index), which
-//! compilers fold into addresses and loop control. Accesses to private memory are registers,
-//! without a price.
+//! `constant`, however wide it is; an atomic is one `atomic`, or one `local_atomic` where it works
+//! on local memory; arithmetic is one `compute` an operation, however wide, except
+//! [`Arithmetic::Index`](crate::steps::Arithmetic::Index), which compilers fold into addresses and
+//! loop control. Accesses to private memory have no price.
 
 mod general;
 mod merge;

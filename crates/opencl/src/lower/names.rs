@@ -15,12 +15,7 @@ use crate::steps::SymbolExpr;
 #[derive(Debug, Clone)]
 pub struct Names {
     known: IndexMap<String, Expr>,
-    /// For each argument of the kernel its value, if it is a number.
-    arguments: Vec<Option<Expr>>,
-    /// For each argument its bytes, if it is a buffer.
-    buffers: Vec<Option<Expr>>,
-    /// For each argument the sizes of the image that it is.
-    images: Vec<Vec<Expr>>,
+    arguments: Vec<KernelArgument>,
     /// The bytes of buffers under the names of parameters.
     sizes: IndexMap<String, Expr>,
 }
@@ -53,16 +48,7 @@ impl Names {
         let lid = problem.first_item_slot();
         // `gid` lies between them.
         ids(&mut known, &problem.grid, lid, lid + 2);
-        let argument = |argument: &KernelArgument| match &argument.kind {
-            ArgumentKind::Scalar(value) => (Some(value.clone()), None),
-            ArgumentKind::Buffer { length, .. } => {
-                (None, Some(argument.element.bytes() as i64 * length))
-            }
-            _ => (None, None),
-        };
-        let (arguments, buffers) = source.arguments.iter().map(argument).unzip();
-        let images = source.arguments.iter().map(|argument| argument.image.clone()).collect();
-        Names { known, arguments, buffers, images, sizes: IndexMap::new() }
+        Names { known, arguments: source.arguments.clone(), sizes: IndexMap::new() }
     }
 
     /// For one item alone.
@@ -84,17 +70,19 @@ impl Names {
         names
     }
 
-    /// With the arguments under the names of the kernel function's parameters, which may differ
-    /// from reading to reading.
+    /// With the arguments under the parameters' names, which may differ from reading to reading.
     pub(crate) fn of_parameters(&self, parameters: &[String]) -> Names {
         let mut names = self.clone();
-        let given = self.arguments.iter().zip(&self.buffers).zip(&self.images);
-        for (parameter, ((value, bytes), image)) in parameters.iter().zip(given) {
-            for (what, size) in ["width", "height", "depth"].iter().zip(image) {
+        for (parameter, argument) in parameters.iter().zip(&self.arguments) {
+            for (what, size) in ["width", "height", "depth"].iter().zip(&argument.image) {
                 names.known.insert(format!("${parameter}.{what}"), size.clone());
             }
-            names.known.extend(value.clone().map(|value| (format!("${parameter}"), value)));
-            names.sizes.extend(bytes.clone().map(|bytes| (parameter.clone(), bytes)));
+            if let ArgumentKind::Scalar(value) = &argument.kind {
+                names.known.insert(format!("${parameter}"), value.clone());
+            } else if let ArgumentKind::Buffer { length, .. } = &argument.kind {
+                let bytes = argument.element.bytes() as i64 * length;
+                names.sizes.insert(parameter.clone(), bytes);
+            }
         }
         names
     }

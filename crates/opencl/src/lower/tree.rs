@@ -22,7 +22,6 @@ pub(super) struct Node {
     pub(super) lines: Option<Lines>,
 }
 
-/// What a statement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum NodeKind {
     /// Accesses or operations.
@@ -33,8 +32,7 @@ pub(super) enum NodeKind {
 }
 
 impl Node {
-    /// The statement. [`Problem::set_kernel`](tickbound_model::Problem::set_kernel) names where it
-    /// is if it comes from several files.
+    /// The statement, with its place.
     fn statement(self) -> Stmt {
         let [body, otherwise] = self.bodies.map(statements);
         let kind = match self.kind {
@@ -100,8 +98,7 @@ fn atomic(space: AddressSpace, shared: bool) -> AccessKind {
     }
 }
 
-/// The program of steps that all items execute, or `of_one` in a group; neighbours of one kind
-/// become one statement.
+/// The program of steps of all items, or of one (`of_one`); neighbours of one kind are joined.
 pub(super) fn program(steps: &[KernelStep], names: &Names, of_one: bool) -> Read<Vec<Node>> {
     let mut nodes = Vec::new();
     for step in steps {

@@ -16,8 +16,7 @@ use tokens::{Line, Token, lines};
 /// How a source uses a macro.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Macro {
-    /// The text of a `#define` that holds unless the macro is defined before: inside `#ifndef` of
-    /// it.
+    /// The text of a `#define` inside `#ifndef` of the macro: it holds unless one is before it.
     pub default: Option<String>,
     /// The source defines it in any case.
     pub defined: bool,
@@ -51,8 +50,7 @@ pub enum Stands {
 pub struct Outline {
     /// Macros that directives mention, in the order in which they are met.
     pub macros: IndexMap<String, Macro>,
-    /// The sizes of `reqd_work_group_size`, with the function that follows, for each place where it
-    /// stands.
+    /// The sizes of each `reqd_work_group_size`, with the function that follows.
     pub groups: Vec<(String, [String; 3])>,
     /// The size of sub-groups that an attribute requires, with the function that follows.
     pub sub_groups: Vec<(String, String)>,
@@ -163,7 +161,6 @@ impl Outline {
         }
     }
 
-    /// All tokens of the code.
     fn tokens(&self) -> Vec<&Token> {
         self.code.iter().flatten().collect()
     }
@@ -282,8 +279,7 @@ impl Outline {
         stands
     }
 
-    /// Components that a type of this name has, as `.x` or `.s0` of its variables say; 1 if there
-    /// are none.
+    /// Components of a type of this name, as `.x` or `.s0` of its variables say; 1 without any.
     pub fn lanes(&self, name: &str) -> usize {
         let all = self.tokens();
         let declared = all.windows(3).filter(|w| w[0].is(name));
@@ -329,8 +325,7 @@ impl Outline {
 }
 
 impl Outline {
-    /// Whole numbers that the source names by `#define NAME 16`, `constexpr int NAME = 16` or
-    /// `enum { NAME = 16 }`.
+    /// Whole numbers of `#define NAME 16`, `constexpr int NAME = 16` or `enum { NAME = 16 }`.
     pub fn named_numbers(&self) -> Vec<(String, i64)> {
         let all = self.tokens();
         let mut found = self.numbers.clone();
@@ -417,8 +412,7 @@ fn may_declare(all: &[&Token], i: usize) -> bool {
     (pointer && (!in_parentheses || is_type(words[0]))) || list || label || enumerated
 }
 
-/// Where the statement, or the content of the parentheses, begins that the token at `i` belongs to;
-/// `None` if that is far.
+/// Where the statement, or the content of the parentheses, begins around a token; `None` if far.
 fn start_of(all: &[&Token], i: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for at in (0..i).rev().take(FAR) {

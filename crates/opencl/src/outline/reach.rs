@@ -21,7 +21,6 @@ struct Part {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parts(Vec<Part>);
 
-/// A source that is being cut.
 #[derive(Default)]
 struct Cutter {
     done: Vec<Part>,
@@ -30,8 +29,7 @@ struct Cutter {
     /// Names in conditions inside it.
     inside: BTreeSet<String>,
     depth: usize,
-    /// For each `#if` around: names in its conditions, the brackets around it, and around the end
-    /// of its first branch.
+    /// For each `#if` around: names in its conditions, and brackets around it and its first branch.
     around: Vec<(BTreeSet<String>, usize, Option<usize>)>,
 }
 
@@ -144,8 +142,7 @@ fn is_function(tokens: &[(Token, usize)]) -> bool {
     !outer("=") && (outer("(") || !tokens.first().is_some_and(ty))
 }
 
-/// What the tokens of a declaration declare: of a function its name, of others all names that may
-/// be it.
+/// What a declaration declares: of a function its name, of others all names that may be it.
 fn declared(tokens: &[(Token, usize)]) -> BTreeSet<String> {
     let outer: Vec<&Token> =
         tokens.iter().filter(|(_, depth)| *depth == 0).map(|(token, _)| token).collect();

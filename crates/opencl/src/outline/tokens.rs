@@ -1,5 +1,7 @@
 //! Tokens of C, without comments.
 
+use crate::lines::is_word;
+
 /// A line, after lines that end in a backslash were joined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
@@ -9,12 +11,10 @@ pub(super) enum Line {
     Code(Vec<Token>),
 }
 
-/// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// A name or a keyword.
     Name(String),
-    /// A number, as it is written.
     Number(String),
     /// A text or a character, with its quotes.
     Quoted(String),
@@ -23,7 +23,6 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// The name that it is.
     pub(super) fn name(&self) -> Option<&str> {
         match self {
             Token::Name(name) => Some(name),
@@ -31,7 +30,6 @@ impl Token {
         }
     }
 
-    /// The whole number that it is.
     pub(super) fn number(&self) -> Option<i64> {
         match self {
             Token::Number(text) => {
@@ -45,7 +43,6 @@ impl Token {
         }
     }
 
-    /// Whether it is this name or symbol.
     pub(super) fn is(&self, text: &str) -> bool {
         matches!(self, Token::Name(own) | Token::Symbol(own) if own == text)
     }
@@ -59,7 +56,6 @@ impl Token {
     }
 }
 
-/// The lines of a text.
 pub(super) fn lines(text: &str) -> Vec<Line> {
     let joined = text.replace("\r\n", "\n").replace("\\\n", " ");
     without_comments(&joined).lines().map(line).collect()
@@ -103,8 +99,7 @@ fn without_comments(text: &str) -> String {
     out
 }
 
-/// Bytes of the text or character in quotes that a text begins with; it ends with its line at the
-/// latest.
+/// Bytes of the quoted text or character that a text begins with; it ends with its line.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -147,8 +142,4 @@ fn tokens(text: &str) -> Vec<Token> {
         rest = rest[length..].trim_start();
     }
     tokens
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }

@@ -1,16 +1,16 @@
 //! A source in CUDA or HIP: the text that libclang gets, and which of its errors matter.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use clang::diagnostic::{Diagnostic, Severity};
 use clang::{Entity, EntityKind, Index, TranslationUnit, Unsaved};
 use tickbound_model::source::Standard;
 
 use super::cuda::{CudaTree, argument_texts, kernels, qualified, template_parameters, uses};
-use super::spelling::unknown_name;
+use super::spelling::{gives_up, rejected};
 use super::state::Tree;
 use super::text::Text;
-use crate::ast::{SourcePlace, Unit};
+use crate::ast::Unit;
 use crate::cuda::{SHIM, shim, template_arguments};
 use crate::error::{Read, ReadError};
 use crate::libclang;
@@ -55,8 +55,7 @@ pub(crate) struct HostPart {
     pub(crate) launches: Vec<SourceLaunch>,
 }
 
-/// Makes the tree of a source in CUDA that has been expanded; if that is `asked`, also what it has
-/// beside the kernel.
+/// Makes the tree of an expanded source in CUDA; if `asked`, also what it has beside the kernel.
 pub(super) fn parse(
     request: &ReadRequest,
     expanded: &Expanded,
@@ -76,20 +75,14 @@ pub(super) fn parse(
     })
 }
 
-/// Runs libclang on a text.
 fn run<'i>(index: &'i Index<'i>, request: &ReadRequest, text: &str) -> Read<TranslationUnit<'i>> {
     let declarations = shim(request.standard);
     let hip = (request.standard == Standard::Hip).then_some("-DTB_HIP");
     let arguments: Vec<&str> = ARGUMENTS.into_iter().chain(hip).collect();
     let unsaved = [Unsaved::new(FILE, text), Unsaved::new(SHIM, &declarations)];
     let mut parser = index.parser(FILE);
-    parser.arguments(&arguments).unsaved(&unsaved).parse().map_err(|error| {
-        ReadError::file(
-            &request.name,
-            format!("libclang gives up: {error}"),
-            "simplify the source, or install another version of libclang",
-        )
-    })
+    let parsed = parser.arguments(&arguments).unsaved(&unsaved).parse();
+    parsed.map_err(|error| gives_up(request, error))
 }
 
 /// The kernel of a unit, of whose template `line` makes an instance.
@@ -134,8 +127,7 @@ fn read(
     Ok((tree_of_kernel, host))
 }
 
-/// A line that makes an instance of the kernel's template, if something of it is given. What is
-/// not given is that of the first use.
+/// A line with an instance of the kernel's template; what is not given is as in its first use.
 fn instance(root: &Entity<'_>, request: &ReadRequest, expanded: &Expanded) -> Option<String> {
     let known = template_arguments(&expanded.text);
     let all = kernels(root);
@@ -209,22 +201,5 @@ fn check(
         d.get_severity() >= Severity::Error
             && (!found && !request.entry.is_empty() || own && tree.has_read(at.offset as usize))
     };
-    let errors: Vec<&Diagnostic<'_>> = diagnostics.iter().filter(inside).collect();
-    let Some(first) = errors.first() else { return Ok(()) };
-    let (file, line, column) = first.get_location().get_presumed_location();
-    let text = first.get_text();
-    let at = SourcePlace { file: file.as_str().into(), line, column };
-    let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
-    for text in errors.iter().map(|d| d.get_text()) {
-        match unknown_name(&text) {
-            Some((true, name)) => types.insert(name.to_owned()),
-            Some((false, name)) => values.insert(name.to_owned()),
-            None => false,
-        };
-    }
-    if unknown_name(&text).is_none() {
-        return Err(ReadError::at(&at, text, "correct the source"));
-    }
-    let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
-    Err(ReadError::Undeclared { at, what: text, values, types })
+    rejected(&diagnostics.iter().filter(inside).collect::<Vec<_>>())
 }

@@ -13,25 +13,21 @@ mod state;
 mod text;
 mod types;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use clang::diagnostic::Severity;
+use clang::diagnostic::{Diagnostic, Severity};
 use clang::{Index, TranslationUnit, Unsaved};
 
-use crate::ast::{SourcePlace, Unit};
+use crate::ast::Unit;
 use crate::error::{Read, ReadError};
 use crate::libclang;
 use crate::preprocess::Expanded;
 use crate::request::ReadRequest;
 
 pub(crate) use cpp::HostPart;
-use spelling::unknown_name;
+use spelling::{gives_up, rejected};
 use state::Tree;
 use text::Text;
 
-/// The name under which libclang gets the text. Nothing is written to disk; messages and places
-/// have the names of line markers.
+/// The name under which libclang gets the text; messages have the names of line markers.
 const FILE: &str = "kernel.cl";
 
 /// Makes the tree of a source that has been expanded.
@@ -66,13 +62,7 @@ pub fn parse(request: &ReadRequest, expanded: &Expanded) -> Result<Unit, ReadErr
         let index = Index::new(clang, false, false);
         let mut parser = index.parser(FILE);
         parser.arguments(&arguments).unsaved(&[Unsaved::new(FILE, &expanded.text)]);
-        let unit = parser.parse().map_err(|error| {
-            ReadError::file(
-                &request.name,
-                format!("libclang gives up: {error}"),
-                "simplify the source, or install another version of libclang",
-            )
-        })?;
+        let unit = parser.parse().map_err(|error| gives_up(request, error))?;
         check(&unit, request)?;
         let (text, open) = (Text(&expanded.text), expanded.open.as_slice());
         Ok(Tree { text, open, ..Tree::default() }.unit(unit.get_entity()))
@@ -90,34 +80,14 @@ pub(crate) fn parse_with_host(
     }
 }
 
-/// The first error, if there is one; errors that follow from an unknown name are left out.
 fn check<'tu>(unit: &'tu TranslationUnit<'tu>, request: &ReadRequest) -> Read<()> {
     let diagnostics = unit.get_diagnostics();
-    let errors = || diagnostics.iter().filter(|d| d.get_severity() >= Severity::Error);
-    let Some(first) = errors().next() else { return Ok(()) };
-    let (file, line, column) = first.get_location().get_presumed_location();
-    let text = first.get_text();
+    let errors = diagnostics.iter().filter(|d| d.get_severity() >= Severity::Error);
+    let errors: Vec<&Diagnostic<'_>> = errors.collect();
+    let Some(first) = errors.first() else { return Ok(()) };
+    let (file, ..) = first.get_location().get_presumed_location();
     if file.is_empty() || file.starts_with('<') {
-        return Err(ReadError::file(&request.name, text, "correct the source"));
+        return Err(ReadError::file(&request.name, first.get_text(), "correct the source"));
     }
-    let at = SourcePlace { file: Arc::from(file), line, column };
-    match unknown_name(&text) {
-        None => return Err(ReadError::at(&at, text, "correct the source")),
-        Some((_, "asm")) => {
-            let fix = "write in OpenCL C what it does";
-            return Err(ReadError::at(&at, "inline assembly cannot be read", fix));
-        }
-        Some(_) => {}
-    }
-    let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
-    for text in errors().map(|d| d.get_text()) {
-        match unknown_name(&text) {
-            Some((true, name)) => types.insert(name.to_owned()),
-            Some((false, name)) => values.insert(name.to_owned()),
-            None => false,
-        };
-    }
-    values.remove("asm");
-    let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
-    Err(ReadError::Undeclared { at, what: text, values, types })
+    rejected(&errors)
 }

@@ -1,6 +1,14 @@
-//! Operators and literals, as they are written.
+//! Operators and literals, as they are written, and the errors of libclang.
 
-use crate::ast::{CBinaryOp, UnaryOp};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use clang::SourceError;
+use clang::diagnostic::Diagnostic;
+
+use crate::ast::{CBinaryOp, SourcePlace, UnaryOp};
+use crate::error::{Read, ReadError};
+use crate::request::ReadRequest;
 use crate::written::{BINARY, PREFIX};
 
 /// A binary operator, or an assignment with what it does besides.
@@ -9,7 +17,6 @@ pub(super) enum Binary {
     Assign(Option<CBinaryOp>),
 }
 
-/// The binary operator of this spelling.
 pub(super) fn binary(text: &str) -> Option<Binary> {
     let plain = |text: &str| BINARY.iter().find(|(_, spelling, _)| *spelling == text);
     if let Some((op, ..)) = plain(text) {
@@ -79,13 +86,47 @@ fn escaped(escape: &str) -> Option<u8> {
 }
 
 /// The name without a meaning that a message is about, and whether it is that of a type.
-pub(super) fn unknown_name(text: &str) -> Option<(bool, &str)> {
+fn unknown_name(text: &str) -> Option<(bool, &str)> {
     let is_type = text.starts_with("unknown type name");
     let values = ["use of undeclared identifier", "implicit declaration of function"];
     if !is_type && !values.iter().any(|words| text.starts_with(words)) {
         return None;
     }
     Some((is_type, text.split('\'').nth(1)?))
+}
+
+pub(super) fn gives_up(request: &ReadRequest, error: SourceError) -> ReadError {
+    ReadError::file(
+        &request.name,
+        format!("libclang gives up: {error}"),
+        "simplify the source, or install another version of libclang",
+    )
+}
+
+/// The first of these errors, if there is one; those that follow from an unknown name are left out.
+pub(super) fn rejected(errors: &[&Diagnostic<'_>]) -> Read<()> {
+    let Some(first) = errors.first() else { return Ok(()) };
+    let (file, line, column) = first.get_location().get_presumed_location();
+    let (at, text) = (SourcePlace { file: Arc::from(file), line, column }, first.get_text());
+    match unknown_name(&text) {
+        None => return Err(ReadError::at(&at, text, "correct the source")),
+        Some((_, "asm")) => {
+            let fix = "write in OpenCL C what it does";
+            return Err(ReadError::at(&at, "inline assembly cannot be read", fix));
+        }
+        Some(_) => {}
+    }
+    let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
+    for text in errors.iter().map(|d| d.get_text()) {
+        match unknown_name(&text) {
+            Some((true, name)) => types.insert(name.to_owned()),
+            Some((false, name)) => values.insert(name.to_owned()),
+            None => false,
+        };
+    }
+    values.remove("asm");
+    let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
+    Err(ReadError::Undeclared { at, what: text, values, types })
 }
 
 #[cfg(test)]

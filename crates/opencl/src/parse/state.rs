@@ -37,7 +37,6 @@ pub(super) struct Tree<'a, 'tu> {
 }
 
 impl<'tu> Tree<'_, 'tu> {
-    /// Where a cursor begins.
     pub(super) fn at(&mut self, entity: &Entity<'tu>) -> SourcePlace {
         let place = entity.get_range().map(|range| range.get_start().get_presumed_location());
         self.place(place)
@@ -67,7 +66,6 @@ impl<'tu> Tree<'_, 'tu> {
         (id, ty)
     }
 
-    /// The identity of a further variable.
     pub(super) fn next_id(&mut self) -> VariableId {
         self.ids = self.ids.saturating_add(1);
         VariableId(self.ids - 1)
@@ -82,7 +80,6 @@ impl<'tu> Tree<'_, 'tu> {
         function.get_display_name().map(|name| name.replace("__private ", ""))
     }
 
-    /// An expression that is not read.
     pub(super) fn unread(&mut self, entity: &Entity<'tu>, what: impl Into<String>) -> CExpr {
         let ty = self.expression_type(entity);
         CExpr { kind: ExprKind::Unread(what.into()), ty, at: self.at(entity) }

@@ -10,13 +10,11 @@ use clang::source::SourceLocation;
 pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl<'a> Text<'a> {
-    /// Where a cursor stands.
     pub(super) fn span(self, entity: &Entity<'_>) -> Range<usize> {
         let offset = |at: SourceLocation<'_>| at.get_spelling_location().offset as usize;
         entity.get_range().map_or(0..0, |at| offset(at.get_start())..offset(at.get_end()))
     }
 
-    /// The text of a cursor.
     pub(super) fn of(self, entity: &Entity<'_>) -> &'a str {
         let span = self.span(entity);
         self.slice(span.start, span.end)

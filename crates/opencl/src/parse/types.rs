@@ -23,8 +23,7 @@ pub(super) fn space(ty: Option<clang::Type<'_>>) -> AddressSpace {
     }
 }
 
-/// A pointer's type, with what it points to as `operand` has it: libclang knows lengths of arrays
-/// only as numbers.
+/// A pointer's type, with what it points to as `operand` has it, whose lengths keep symbols.
 pub(super) fn pointing(ty: Type, operand: &Type) -> Type {
     match (ty, operand.element()) {
         (Type::Pointer(space, _), Some(element)) => Type::Pointer(space, Box::new(element.clone())),

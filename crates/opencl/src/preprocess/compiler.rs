@@ -15,8 +15,7 @@ use crate::libclang::HEADER;
 
 /// How long it may take: an `#include` of a pipe would wait for ever.
 const TIME: Duration = Duration::from_secs(60);
-/// Bytes of memory that it may take, and bytes that it may print: macros that double what they are
-/// given never end.
+/// Bytes of memory that it may take, and bytes that it may print.
 const MEMORY: u64 = 2 << 30;
 const OUTPUT: u64 = 48 << 20;
 
@@ -28,19 +27,16 @@ pub(super) fn limits() -> ProcessLimits<'static> {
 
 /// What the preprocessor made of a source.
 pub(super) struct Preprocessed {
-    /// The expanded text.
     pub(super) text: String,
     /// Its warnings and errors.
     pub(super) messages: String,
-    /// Whether it succeeded.
     pub(super) success: bool,
 }
 
 /// Options that make it a preprocessor of OpenCL C: nothing of the host is defined or found.
 const OPTIONS: [&str; 6] = ["-E", "-x", "c", "-undef", "-Wundef", "-nostdinc"];
 
-/// Macros that OpenCL compilers define in both versions. What they know and those of C need not,
-/// they name no extension by.
+/// Macros that OpenCL compilers define in both versions, without C's and those of extensions.
 const PREDEFINED: &str = "\
     CL_VERSION_1_0=100 CL_VERSION_1_1=110 CL_VERSION_1_2=120 CL_VERSION_2_0=200 CL_VERSION_3_0=300 \
     __ENDIAN_LITTLE__=1 __IMAGE_SUPPORT__=1 cl_khr_fp64=1 cl_khr_byte_addressable_store=1 \

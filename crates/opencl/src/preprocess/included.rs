@@ -1,9 +1,8 @@
 //! The files that a source includes, found without running a preprocessor.
 //!
-//! A preprocessor opens any file that is named: a device that has no end, or a pipe without a
-//! writer at its end. So the files are checked before. Lines in comments and in branches that are
-//! not taken count as well; names that are made by macros are not seen here, and are left to the
-//! limits of the compiler.
+//! A preprocessor opens any file that is named: a device that has no end, or a pipe. So the files
+//! are checked before. Lines in comments and in branches that are not taken count as well; names
+//! that are made by macros are left to the limits of the compiler.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

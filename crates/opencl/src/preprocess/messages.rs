@@ -50,8 +50,7 @@ fn expansion(rest: &[&str], files: &Files) -> Option<SourcePlace> {
     places.filter_map(|place| at(place, files)).last()
 }
 
-/// The message with `#error` in front, if it is one: clang leaves it out, but writes the source's
-/// line below.
+/// The message with `#error` in front, if it is one: clang leaves it out.
 fn with_directive(message: &str, rest: &[&str]) -> String {
     let excerpt = rest.first().and_then(|line| line.trim_start().strip_prefix('#'));
     let is_error = excerpt.is_some_and(|line| line.trim_start().starts_with("error"));

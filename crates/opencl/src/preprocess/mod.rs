@@ -1,14 +1,13 @@
 //! Macros, expanded by the machine's C compiler.
 //!
-//! libclang knows where an expression came from, but not what a macro made of it. So the source is
-//! expanded before libclang sees it, by the C compiler that is there anyway, with the macros of
-//! OpenCL C and those of clang's own header. Line markers keep the lines of the user's file.
+//! libclang knows where an expression came from, but not what a macro made of it. So the C compiler
+//! that is there anyway expands the source before, with the macros of OpenCL C and those of clang's
+//! own header. Line markers keep the lines of the user's file.
 //!
 //! A macro whose value stays open, a *symbol*, expands to itself and is declared in front as an
 //! enumeration constant: it may be the length of an array, and libclang finds where it is used.
-//! That cannot work where the preprocessor itself needs the value, in `#if` or in a token that is
-//! pasted together (`float##WIDTH`). Such symbols are reported; the caller gives them a value and
-//! expands again, once for each value: they are *structural*.
+//! Where the preprocessor itself needs the value, in `#if` or in a token that is pasted together
+//! (`float##WIDTH`), the symbol is *structural*: the caller expands again for each of its values.
 
 mod compiler;
 mod declared;
@@ -225,8 +224,7 @@ impl<'r> Expander<'r> {
     }
 }
 
-/// The array that holds the arguments of the kernel's `reqd_work_group_size`, so that they are read
-/// as any expression is.
+/// The array that holds the arguments of `reqd_work_group_size`, to be read as expressions.
 pub(crate) const REQUIRED_GROUP: &str = "tickbound_required_group";
 
 /// A declaration of that array, if the kernel has the attribute.

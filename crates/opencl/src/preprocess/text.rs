@@ -10,9 +10,8 @@ use crate::request::ReadRequest;
 /// The file, in line markers, of the declarations of open symbols.
 pub(crate) const SYMBOLS: &str = "<symbols>";
 
-/// What a symbol expands to until its value is known not to matter. Its own name would do, but then
-/// a token that was pasted together with it could not be distinguished from one that was written
-/// so.
+/// What a symbol expands to until its value is known not to matter: unlike its own name, it shows
+/// where a token was pasted together with it.
 pub(super) fn stand_in(index: usize) -> String {
     format!("tickbound_symbol_{index}_")
 }
@@ -129,13 +128,11 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// For a source of this name.
     #[cfg(test)]
     pub(super) fn new(source: &str) -> Files {
         Files { source: source.to_owned(), more: Vec::new(), include: Vec::new() }
     }
 
-    /// Those of a request.
     pub(super) fn of(request: &ReadRequest) -> Files {
         let include = request.include.iter().map(|(name, path)| (absolute(path), name.clone()));
         Files {
@@ -166,8 +163,7 @@ impl Files {
         Arc::from(plain.to_string_lossy())
     }
 
-    /// What follows the source's first line marker, with names as the user writes them, without
-    /// pragmas but those of OpenCL.
+    /// What follows the first line marker, with the user's names, and no pragmas but OpenCL's.
     pub(super) fn tidy(&self, text: &str) -> String {
         let first = format!("# 1 {}", quote(&self.source));
         let mut tidied = String::with_capacity(text.len());

@@ -1,12 +1,9 @@
-//! Many copies of one source in one run of the preprocessor.
+//! Many copies of one source in one run of the preprocessor, as each start takes long.
 //!
-//! Starting a compiler takes far longer than expanding a kernel.
-//!
-//! The copies follow each other, each under its own symbols. So that a copy finds what it
-//! would find alone, every macro that the source or a file it includes could define or undefine is
-//! put aside before it and taken back after it (`push_macro`, `pop_macro`). What is not sure to be
-//! the same as alone is not done together: then it is `None`, and each copy is expanded by
-//! itself.
+//! Each copy stands under its own symbols. So that it finds what it would find alone, every macro
+//! that the source or a file it includes could define or undefine is put aside before it and taken
+//! back after it (`push_macro`, `pop_macro`). If it is not sure to be the same as alone, each copy
+//! is expanded by itself.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,8 +19,7 @@ const END: &str = "# 1 \"<end>\"";
 /// The last word of a copy. A call of a macro that the source leaves open would take it in.
 const LAST: &str = "tickbound_end_of_copy";
 
-/// Words of what lasts from one copy to the next, or differs between them, even with macros put
-/// aside.
+/// Words of what lasts from one copy to the next, or differs, even with macros put aside.
 const LASTING: &str = "\
     push_macro pop_macro poison once import assert unassert system_header __COUNTER__ \
     __INCLUDE_LEVEL__ __TIMESTAMP__ dependency";
@@ -94,8 +90,7 @@ impl Copies {
         text
     }
 
-    /// Takes up the files that the preprocessor has read; `None` if one of them is not
-    /// clear, otherwise whether there were any.
+    /// Takes up the files that were read; `None` if one is unclear, else whether there were any.
     pub(super) fn more_files(&mut self, said: &str, folder: &Path, own: &[&str]) -> Option<bool> {
         let files: BTreeSet<&str> =
             said.lines().filter_map(text::marker).map(|(_, file)| file).collect();

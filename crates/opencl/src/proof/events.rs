@@ -55,15 +55,13 @@ pub enum ProofEventKind {
     Access(ProofAccess),
     /// A barrier.
     Barrier(Fences),
-    /// A condition that all items of a group must agree on, if `repeats` has barriers in it: it
-    /// decides whether the loop goes on.
+    /// What all items of a group must agree on if `repeats` has barriers: whether the loop goes on.
     Agree(TermId),
     /// A loop.
     Repeat(ProofLoop),
     /// A division: by what.
     Divide(TermId),
-    /// A signed sum, difference or product that may not fit its type, which has this many bits;
-    /// data do not decide it.
+    /// A signed number that may not fit its type, of this many bits; data do not decide it.
     Signed(TermId, u32),
     /// The end of the asynchronous copies with these events.
     Wait(Vec<TermId>),
@@ -111,8 +109,7 @@ pub enum AccessMode {
 pub struct ProofLoop {
     /// The iteration.
     pub counter: VariableIndex,
-    /// An iteration is begun if this holds and all before it were; what tests access is accessed
-    /// once more.
+    /// An iteration is begun if this holds and all before were; tests access once more.
     pub enters: TermId,
     /// An iteration that is left in its midst is the last one: whether it is not.
     pub stays: TermId,

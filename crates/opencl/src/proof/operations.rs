@@ -300,10 +300,7 @@ impl Terms {
             };
             flat = self.plus(flat, value, part);
         }
-        match inside(self.range(flat)) {
-            true => flat,
-            false => self.term(Node::Wrap(bits, signed, flat)),
-        }
+        if inside(self.range(flat)) { flat } else { self.term(Node::Wrap(bits, signed, flat)) }
     }
 
     /// An operation on bits.

@@ -1,11 +1,12 @@
 //! Whole numbers as terms over variables: shared nodes, simplified as they are made.
 //!
-//! A term is exact: it is the number that C computes, without any assumption about ranges. Where a
-//! type wraps around, the term has it ([`Node::Wrap`]), unless its range shows that it does not.
-//! Sums of products are kept in one normal form, so equal polynomials are the same term. Truth
-//! values are 0 and 1.
+//! A term is exact: it is the number that C computes, also where a type wraps around
+//! ([`Node::Wrap`]). Sums of products are kept in one normal form, so equal polynomials are the
+//! same term. Truth values are 0 and 1.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use indexmap::IndexSet;
 
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
@@ -118,8 +119,7 @@ pub struct TermFunction {
 pub enum FunctionKind {
     /// What an array that the kernel never writes holds at the byte that is its argument.
     Content(u32),
-    /// A variable of a loop after as many iterations as the first argument; the others are the
-    /// values of `leaves`.
+    /// A variable after as many iterations as the first argument; the others are `leaves`.
     Iterated {
         /// What the variables of the loop are called in `next`, and what they hold at first.
         start: Vec<(VariableIndex, TermId)>,
@@ -137,9 +137,7 @@ pub enum FunctionKind {
 /// Terms that share nodes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Terms {
-    nodes: Vec<Node>,
-    #[serde(skip)]
-    known: HashMap<Node, TermId, FxBuildHasher>,
+    nodes: IndexSet<Node, FxBuildHasher>,
     #[serde(skip)]
     ranges: Vec<TermRange>,
     /// The variables.
@@ -150,8 +148,8 @@ pub struct Terms {
 
 impl PartialEq for Terms {
     fn eq(&self, other: &Terms) -> bool {
-        (&self.nodes, &self.variables, &self.functions)
-            == (&other.nodes, &other.variables, &other.functions)
+        self.nodes.iter().eq(&other.nodes)
+            && (&self.variables, &self.functions) == (&other.variables, &other.functions)
     }
 }
 
@@ -163,13 +161,9 @@ impl Terms {
     /// Makes terms that were stored ready for new ones.
     #[must_use]
     pub fn restored(mut self) -> Terms {
-        if self.ranges.len() != self.nodes.len() {
-            self.ranges.clear();
-            for i in 0..self.nodes.len() {
-                let range = self.range_of_node(&self.nodes[i].clone());
-                self.ranges.push(range);
-                self.known.insert(self.nodes[i].clone(), TermId(i as u32));
-            }
+        for i in self.ranges.len()..self.nodes.len() {
+            let range = self.range_of_node(&self.nodes[i]);
+            self.ranges.push(range);
         }
         self
     }
@@ -191,20 +185,17 @@ impl Terms {
 
     /// The term of a node, if there is one.
     pub fn known(&self, node: &Node) -> Option<TermId> {
-        self.known.get(node).copied()
+        self.nodes.get_index_of(node).map(|i| TermId(i as u32))
     }
 
     /// The term of a node that is in normal form.
     pub fn term(&mut self, node: Node) -> TermId {
-        if let Some(term) = self.known.get(&node) {
-            return *term;
+        if let Some(term) = self.known(&node) {
+            return term;
         }
-        let term = TermId(self.nodes.len() as u32);
         let range = self.range_of_node(&node);
-        self.nodes.push(node.clone());
         self.ranges.push(range);
-        self.known.insert(node, term);
-        term
+        TermId(self.nodes.insert_full(node).0 as u32)
     }
 
     /// A constant.
@@ -361,10 +352,7 @@ impl Terms {
 
 /// The values of an integer type.
 pub fn type_range(bits: u32, signed: bool) -> TermRange {
-    match signed {
-        true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        false => (0, (1 << bits) - 1),
-    }
+    if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
 fn times(a: TermRange, b: TermRange) -> TermRange {

@@ -58,7 +58,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Puts a value into an lvalue.
     pub fn store(
         &mut self,
         place: &ObjectPlace,
@@ -167,7 +166,6 @@ impl<'a> Reader<'a> {
         depends.max().unwrap_or(Dependence::Data)
     }
 
-    /// A pointer to a place.
     pub fn address(&mut self, place: &ObjectPlace) -> ReadValue {
         let (target, offset) = match place {
             ObjectPlace::Variable(id) => {
@@ -209,8 +207,7 @@ impl<'a> Reader<'a> {
         formula
     }
 
-    /// Loads from memory, a structure member by member, as compilers do. Returns the formula of
-    /// the whole.
+    /// Loads a structure member by member, as compilers do. Returns the formula of the whole.
     fn load_memory(
         &mut self,
         (space, name, offset): (AddressSpace, &Rc<str>, &Poly),

@@ -51,8 +51,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// A part of the walk that is executed only if a guard holds, a side of a branch, with the
-    /// guard's number.
+    /// A part of the walk behind a guard, a side of a branch, with the guard's number.
     pub fn behind<T>(
         &mut self,
         (guard, branch): (Guard, u32),
@@ -147,8 +146,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A condition with `unknown` for each part of it that is not made of names: what it implies
-    /// for 1, and what implies it for 0.
+    /// A condition with `unknown` for parts without names: what 1 implies, or what implies 0.
     fn implied(&mut self, condition: &Poly, unknown: bool) -> Poly {
         if self.terms.sayable(condition) {
             return condition.clone();
@@ -209,7 +207,6 @@ impl<'a> Reader<'a> {
         Ok(Side::Both)
     }
 
-    /// Appends steps that were captured.
     pub fn append(&mut self, more: Nodes) {
         for node in more {
             nodes::push(&mut self.nodes, node);

@@ -9,11 +9,9 @@ use crate::error::ReadError;
 use crate::preprocess::DECLARED;
 use crate::steps::Dependence;
 
-/// Deepest call.
 const DEEPEST: usize = 64;
 
 impl<'a> Reader<'a> {
-    /// A call of a function of the file, or of a builtin.
     pub fn call(&mut self, call: Call<'a>) -> Read<ReadValue> {
         let (unit, Call { name, arguments, e }) = (self.unit, call);
         let Some(function) = unit.functions.get(name) else {
@@ -54,14 +52,9 @@ impl<'a> Reader<'a> {
         let result = self.run(&function.body, None);
         self.bounded = bounded;
         self.calls.pop();
-        self.forget_locals(function);
-        result
-    }
-
-    /// Variables of a function are gone when it is left.
-    fn forget_locals(&mut self, function: &CFunction) {
         let ReadState { values, .. } = &mut self.state;
         scan::declared(function, &mut |variable| drop(values.remove(&variable.id)));
+        result
     }
 
     fn check_depth(&self, name: &str, at: &SourcePlace) -> Read<()> {
@@ -85,7 +78,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a function may return in the midst of a loop.
 fn returns_from_loop(body: &[CStmt]) -> bool {
     let mut found = false;
     scan::statements(body, &mut |stmt| {

@@ -1,9 +1,8 @@
 //! Loops that are left in the midst of an iteration, and loops that cannot be counted.
 //!
-//! Left by `if (i == last) break;` or `if (i >= n) return;`.
-//! As many iterations are complete as neither end the loop nor leave it; they are read as those of
-//! any loop. What follows is the test of one more, and if it holds, that iteration up to where it
-//! leaves. After a `return` the rest of the function is not walked.
+//! Left by `if (i == last) break;` or `if (i >= n) return;`, a loop has as many complete iterations
+//! as neither end nor leave it. What follows is the test of one more, and if it holds, that
+//! iteration up to where it leaves. After a `return` the rest of the function is not walked.
 //!
 //! The problem file gives the iterations of loops that cannot be counted. Each of them counts in
 //! full: where a branch that cannot be decided leaves the loop and does nothing else, the other
@@ -20,7 +19,6 @@ use super::{Read, Reader, scan};
 use crate::ast::{CExpr, CStmt};
 
 impl<'a> Reader<'a> {
-    /// A loop with exits.
     pub fn loop_with_exits(&mut self, l: &Loop<'a>, exits: Exits<'a>) -> Read<()> {
         self.exits.push(exits);
         let result = self.walk_with_exits(l);

@@ -10,13 +10,11 @@ use crate::error::ReadError;
 use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
-    /// Walks an expression for its value.
     pub fn value(&mut self, e: &'a CExpr) -> Read<ReadValue> {
         self.tick(&e.at)?;
         self.of(e, |r| r.value_of(e))
     }
 
-    /// The same as a value of another type.
     pub fn value_as(&mut self, e: &'a CExpr, to: &Type, at: &SourcePlace) -> Read<ReadValue> {
         let value = self.value(e)?;
         Ok(self.of(e, |r| r.convert(value, &e.ty, to, at)))
@@ -274,7 +272,6 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// Whether an expression is true.
     pub fn condition(&mut self, e: &'a CExpr) -> Read<Poly> {
         match (self.value(e)?, Integer::for_number(&e.ty)) {
             (ReadValue::Int(poly), Some(integer)) => {
@@ -314,12 +311,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Something the reader does not know.
 pub fn unread(what: &str, at: &SourcePlace) -> ReadError {
     ReadError::at(at, format!("{what} is not read"), "write it in another way")
 }
 
-/// Whether an expression is the number 1.
 fn is_one(e: &CExpr) -> bool {
     match &e.kind {
         ExprKind::Int(1) => true,

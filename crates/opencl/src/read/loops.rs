@@ -145,9 +145,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether there may be more iterations than are walked one by one, by counters that grow as
-    /// they did in the first one. To find that out by walking them would take their number to the
-    /// power of the loops inside.
+    /// Whether there may be more iterations than are walked, by counters that grow as they did in
+    /// the first one: walking would take their number to the power of the loops inside.
     fn goes_on(&mut self, probe: &Probe) -> bool {
         let known = |id: &VariableId| match (probe.changes.get(id), probe.start.int(*id)?) {
             (Some(Change::By(step)), start) => Some((start, Some(step))),
@@ -198,7 +197,6 @@ impl<'a> Reader<'a> {
         Ok((probe, count))
     }
 
-    /// Whether there is another iteration.
     pub fn test(&mut self, l: &Loop<'a>) -> Read<Poly> {
         self.index(|r| {
             let mut condition = match l.test {
@@ -223,7 +221,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The step of a `for`.
     pub fn advance(&mut self, l: &Loop<'a>) -> Read<()> {
         match l.step {
             Some(step) => self.index(|r| r.value(step)).map(drop),
@@ -294,8 +291,7 @@ impl<'a> Reader<'a> {
         self.emit_repeat(l, body, count, choices);
     }
 
-    /// A `Repeat`; where a condition on the item chooses between two numbers of iterations, a
-    /// branch with one for each.
+    /// A `Repeat`; a branch of two where a condition on the item chooses the number of iterations.
     fn emit_repeat(&mut self, l: &Loop<'a>, body: Nodes, count: Poly, choices: u32) {
         let found = (choices > 0).then(|| self.item_choice(&count)).flatten();
         let Some((part, condition, [then, otherwise])) = found else {
@@ -315,8 +311,8 @@ impl<'a> Reader<'a> {
     }
 
     /// A part of a number of iterations that a condition on the item chooses: the part, the
-    /// condition, and its two values. Values that are one apart are as good as one, and so are
-    /// those of a condition that holds at a border only.
+    /// condition, and its two values, unless they are one apart, or the condition holds at a border
+    /// only.
     fn item_choice(&mut self, count: &Poly) -> Option<(Atom, Poly, [Poly; 2])> {
         for atom in count.atoms() {
             let found = match self.terms.kind(atom).clone() {
@@ -380,8 +376,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whole numbers that change in another way than by a step, such as `n *= 2`, computed from
-    /// iteration to iteration.
+    /// Whole numbers that change otherwise than by a step, such as `n *= 2`, by each iteration.
     fn computed_values(&mut self, probe: &Probe, count: i64) {
         let start = |(id, atom): (&VariableId, &Atom)| Some((*atom, probe.start.int(*id)?.clone()));
         let mut now: HashMap<Atom, Poly> = probe.placeholders.iter().filter_map(start).collect();

@@ -12,20 +12,12 @@
 //! # How
 //!
 //! A `Reader` walks the entry function's body as a machine would, with symbolic numbers in the
-//! place of values. Integers it knows as polynomials over ids, sizes, macros and arguments; what
-//! comes from memory or is real is unknown. Functions are walked where they are called.
-//!
-//! *Branches* whose condition it knows become `If`; both sides are walked, each taking its
-//! condition for granted, and variables come out as a choice. What follows an early `return` or
-//! `continue` belongs to the other side. Where the condition depends on data, both sides must do
-//! the same to memory.
-//!
-//! *Loops* are walked once with a placeholder for each variable they change. What an iteration adds
-//! to a variable shows which ones are counters; from the condition follows how many iterations
-//! there are. Then the body is walked again with the counters as `start + step * iteration`. If
-//! nothing inside depends on the iteration, that is a `Repeat`. If it does by comparisons with the
-//! counter, the loop is cut (`split.rs`) where they change; otherwise the iterations are walked one
-//! by one, up to 64.
+//! place of values: polynomials over ids, sizes, macros and arguments; what comes from memory or is
+//! real is unknown. Functions are walked where they are called. Both sides of a *branch* are
+//! walked, and variables come out as a choice; where the condition depends on data, both must do
+//! the same to memory. *Loops* are walked with a placeholder for each variable they change
+//! (`probe.rs`), then with the counters as `start + step * iteration`. Where the iterations differ,
+//! the loop is cut (`split.rs`), or they are walked one by one, up to 64.
 //!
 //! # What counts as an access
 //!
@@ -87,7 +79,7 @@ use value::{ElementNumber, Pointer, ReadState, ReadValue, Target};
 
 pub(crate) use builtins::{is_pure, writes_last};
 pub use questions::matched;
-pub(crate) use scan::{assigned, assigned_by, declared, escapes, variables};
+pub(crate) use scan::{assigned, assigned_by, declared, escapes, loop_parts, variables};
 pub(crate) use types::{Integer, parts, width};
 
 /// Most expressions that are walked before reading gives up.
@@ -137,7 +129,6 @@ pub fn group(request: &ReadRequest, unit: &Unit) -> Vec<SymbolExpr> {
     required.and_then(|group| group.ok()?).map_or_else(Vec::new, |group| group.sizes)
 }
 
-/// The walk and all it knows.
 struct Reader<'a> {
     request: &'a ReadRequest,
     unit: &'a Unit,
@@ -167,8 +158,7 @@ struct Reader<'a> {
     constant: u32,
     /// Inside how many walks that only look.
     probing: u32,
-    /// The branch that was last found undecided depends on no data: the values of the counters
-    /// around decide it.
+    /// The branch last found undecided depends on no data, but on the counters around.
     needs_counters: bool,
     /// Inside how many loops whose iterations the problem file gives.
     bounded: u32,
@@ -176,20 +166,15 @@ struct Reader<'a> {
     iterations: Vec<Leaf>,
     /// Of the loops around that are left in the midst of an iteration, where.
     exits: Vec<Exits<'a>>,
-    /// What is taken for granted.
     assumed: Vec<Assumed>,
-    /// What the problem file has to answer. The walk goes on with a default answer, to find all
-    /// of it.
+    /// What the problem file has to answer. The walk goes on with defaults, to find all.
     questions: Vec<ReadError>,
-    /// Loops that were cut, each with what first depended on their counter, and whether that is a
-    /// branch.
+    /// Loops that were cut, with what first depended on their counter; whether that is a branch.
     cuts: HashMap<SourcePlace, (SourcePlace, bool)>,
     dimensions: usize,
     work: u64,
-    /// How real numbers are made.
     formulas: Formulas,
-    /// Inside branches that data decide, what decides the outermost one, and how many loops and
-    /// guards are around it.
+    /// In branches that data decide: what decides the outermost, and the loops and guards around.
     deciding: Option<(FormulaId, usize, usize)>,
     /// Numbers of the guards around.
     path: Vec<u32>,
@@ -252,14 +237,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes what the problem file has to answer.
     fn ask(&mut self, question: ReadError) {
         if !self.questions.contains(&question) {
             self.questions.push(question);
         }
     }
 
-    /// Takes something for granted.
     fn assume(&mut self, assumed: Assumed) {
         if !self.assumed.contains(&assumed) {
             self.assumed.push(assumed);
@@ -359,7 +342,6 @@ impl<'a> Reader<'a> {
         self.with_formula(value, formula)
     }
 
-    /// The type of a variable.
     fn type_of(&self, id: VariableId) -> Option<&'a Type> {
         self.variables.get(&id).map(|variable| &variable.ty)
     }
@@ -376,7 +358,6 @@ impl<'a> Reader<'a> {
         Ok(self.terms.uniform(name, range_of(*symbol)))
     }
 
-    /// One more expression.
     fn tick(&mut self, at: &SourcePlace) -> Read<()> {
         self.work += 1;
         if self.work <= MAX_WORK && self.terms.count() <= MAX_TERMS {
@@ -389,7 +370,6 @@ impl<'a> Reader<'a> {
         ))
     }
 
-    /// Appends a step.
     fn emit(&mut self, kind: NodeKind, at: &SourcePlace) {
         nodes::push(&mut self.nodes, KernelNode { kind, at: at.clone() });
     }

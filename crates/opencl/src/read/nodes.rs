@@ -9,43 +9,48 @@ use super::symbolic::{Leaf, Poly, PolyTerms};
 use crate::ast::{AddressSpace, SourcePlace};
 use crate::steps::{Arithmetic, Differs, Lanes, Stride};
 
-/// A step with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelNode {
-    /// What it is.
     pub kind: NodeKind,
-    /// Where it stands.
     pub at: SourcePlace,
 }
 
-/// Steps in sequence.
 pub type Nodes = Vec<KernelNode>;
 
 /// What a node is; see [`StepKind`](crate::steps::KernelStepKind).
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
-    /// A load or store.
     Access(Reach),
     /// An atomic operation; `shared`: on one address of all items that share the memory.
-    Atomic { shared: bool, reach: Reach },
-    /// Arithmetic.
-    Compute { kind: Arithmetic, amount: u32, width: u8 },
+    Atomic {
+        shared: bool,
+        reach: Reach,
+    },
+    Compute {
+        kind: Arithmetic,
+        amount: u32,
+        width: u8,
+    },
     /// A result that each correct compilation computes.
     Value(Value),
-    /// A barrier.
     Barrier,
     /// A loop; `whole`: the iterations of the one that it was cut from.
-    Repeat { count: Poly, whole: Option<Poly>, body: Nodes },
-    /// A branch.
-    If { condition: Poly, then: Nodes, otherwise: Nodes },
+    Repeat {
+        count: Poly,
+        whole: Option<Poly>,
+        body: Nodes,
+    },
+    If {
+        condition: Poly,
+        then: Nodes,
+        otherwise: Nodes,
+    },
 }
 
 /// A result of an operation on real numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
-    /// What it is.
     pub formula: FormulaId,
-    /// What computes it.
     pub lanes: Lanes,
     /// Components that differ.
     pub width: u8,
@@ -61,11 +66,8 @@ pub struct Value {
 /// A load, a store or an atomic operation whose address is as exact as possible.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
-    /// Which memory.
     pub space: AddressSpace,
-    /// Store or load.
     pub store: bool,
-    /// The array or pointer parameter.
     pub array: Rc<str>,
     /// Bytes of one component.
     pub element: u8,
@@ -73,8 +75,7 @@ pub struct Reach {
     pub width: u8,
     /// How many bytes behind the array's beginning.
     pub offset: Poly,
-    /// Between iterations of the loops around it that have been left, inner ones first; with each
-    /// loop's counter.
+    /// Between iterations of the loops that have been left, inner ones first, by their counters.
     pub iterations: Vec<(Leaf, Stride)>,
     /// Whether data decide if it is done, or where.
     pub maybe: bool,
@@ -82,7 +83,6 @@ pub struct Reach {
     pub apart: [u32; 2],
     /// From where summands of the offset are loaded that are not known.
     pub unknown: Vec<Reach>,
-    /// What is loaded.
     pub formula: FormulaId,
     /// Numbers of the guards around.
     pub path: Vec<u32>,
@@ -111,12 +111,10 @@ impl Reach {
         }
     }
 
-    /// The same at another offset.
     pub fn at(&self, offset: Poly) -> Reach {
         Reach { offset, ..self.clone() }
     }
 
-    /// The same with other numbers.
     pub fn mapped(&self, number: &mut dyn FnMut(&Poly) -> Poly) -> Reach {
         let unknown = self.unknown.iter().map(|place| place.mapped(number)).collect();
         Reach { offset: number(&self.offset), unknown, ..self.clone() }
@@ -166,7 +164,6 @@ impl NodeKind {
         first.into_iter().chain(second).map(Vec::as_slice)
     }
 
-    /// The same, to be changed.
     pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut Nodes> {
         let (first, second) = match self {
             NodeKind::Repeat { body, .. } => (Some(body), None),
@@ -331,15 +328,13 @@ pub fn put_at(nodes: &mut Nodes, at: &SourcePlace) {
     }
 }
 
-/// Whether there is a barrier.
 pub fn has_barrier(nodes: &[KernelNode]) -> bool {
     let barrier =
         |node: &KernelNode| node.kind == NodeKind::Barrier || node.kind.bodies().any(has_barrier);
     nodes.iter().any(barrier)
 }
 
-/// Appends a node; arithmetic of the same kind, width and line becomes one, also across accesses of
-/// private arrays.
+/// Appends a node; arithmetic of one kind, width and line is joined, across private accesses too.
 pub fn push(nodes: &mut Nodes, node: KernelNode) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind
         && let Some(KernelNode { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =

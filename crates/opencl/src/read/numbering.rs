@@ -45,8 +45,7 @@ pub fn keep(nodes: &mut Nodes, keeps: &dyn Fn(FormulaId) -> bool, stored: &HashS
     });
 }
 
-/// Notes of steps in a loop how far apart its iterations are, and of operations whether they differ
-/// in each.
+/// Notes how far apart iterations of steps are, and whether operations differ in each.
 pub fn set_iterations(
     formulas: &Formulas,
     terms: &mut PolyTerms,

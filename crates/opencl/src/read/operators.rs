@@ -99,7 +99,6 @@ impl<'a> Reader<'a> {
         self.terms.shift_right(&a, &s)
     }
 
-    /// A comparison of two values of one type.
     pub fn compare(&mut self, op: CBinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
         if let CBinaryOp::Eq | CBinaryOp::Ne = op {
             let equal = if ty == SIZE {
@@ -168,8 +167,7 @@ impl<'a> Reader<'a> {
         self.compute(kind, width(ty), at);
     }
 
-    /// A binary operator on two values. The result's type is that of the computation, not yet that
-    /// of the expression.
+    /// A binary operator on two values; the result's type is that of the computation.
     pub fn arithmetic(
         &mut self,
         op: CBinaryOp,
@@ -212,7 +210,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A pointer and a number.
     fn moved_pointer(
         &mut self,
         op: CBinaryOp,
@@ -269,7 +266,6 @@ impl<'a> Reader<'a> {
         Ok((ReadValue::Int(value), result.clone()))
     }
 
-    /// The value as one of another type.
     pub fn convert(
         &mut self,
         value: ReadValue,
@@ -353,5 +349,4 @@ pub fn result_type(op: CBinaryOp, a: Integer, b: Integer) -> Type {
     }
 }
 
-/// A value with its type.
 pub type Typed<'t> = (ReadValue, &'t Type);

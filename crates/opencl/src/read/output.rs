@@ -19,7 +19,6 @@ use crate::steps::{
     depends_on_item, mentions,
 };
 
-/// Most steps.
 const MAX_STEPS: usize = 100_000;
 
 impl<'a> Reader<'a> {
@@ -72,7 +71,6 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// The steps out of what was read.
     pub fn finish(mut self) -> Read<KernelSteps> {
         let mut nodes = std::mem::take(&mut self.nodes);
         self.number_results(&mut nodes);
@@ -87,8 +85,7 @@ impl<'a> Reader<'a> {
         Ok(KernelSteps { body, locals, privates, read_only, required, assumed, dimensions, joined })
     }
 
-    /// The group that `reqd_work_group_size` of the kernel requires; the preprocessor has put its
-    /// arguments into an array.
+    /// The group that `reqd_work_group_size` requires: the preprocessor has put it into an array.
     pub fn required_group(&mut self) -> Read<Option<RequiredGroup>> {
         let unit = self.unit;
         let Some(array) = unit.globals.iter().find(|global| global.name == REQUIRED_GROUP) else {
@@ -157,7 +154,6 @@ impl<'a> Reader<'a> {
         Ok(KernelStep { kind, at })
     }
 
-    /// An access with its strides.
     fn access_of(&mut self, reach: Reach) -> MemoryAccess {
         let (items, digits, groups) = match reach.space {
             AddressSpace::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
@@ -267,7 +263,6 @@ impl<'a> Reader<'a> {
         Some(found)
     }
 
-    /// The number of a loop's last iteration.
     pub fn last_iteration(&self, counter: Leaf) -> Option<Poly> {
         match self.terms.info(self.terms.atom_of(counter)?).uppers.as_slice() {
             [last] => Some(last.clone()),

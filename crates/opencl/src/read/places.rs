@@ -27,7 +27,6 @@ pub enum ObjectPlace {
 }
 
 impl<'a> Reader<'a> {
-    /// The place that an expression names.
     pub fn place(&mut self, e: &'a CExpr) -> Read<ObjectPlace> {
         self.tick(&e.at)?;
         match &e.kind {
@@ -95,7 +94,6 @@ impl<'a> Reader<'a> {
         self.pointee(ReadValue::Pointer(Pointer { offset, ..pointer }), at)
     }
 
-    /// What a pointer points to.
     pub fn pointee(&mut self, value: ReadValue, at: &SourcePlace) -> Read<ObjectPlace> {
         let ReadValue::Pointer(pointer) = value else {
             if value == ReadValue::Int(Poly::int(0)) && self.probing == 0 {
@@ -159,8 +157,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Where a field begins, in bytes, and whether others may lie there, too; `None` if there is no
-    /// such field.
+    /// Where a field begins, in bytes, and whether others may lie there; `None` without the field.
     pub fn field_offset(&mut self, ty: &Type, member: &str) -> Read<Option<(Poly, bool)>> {
         let (Type::Struct(_, fields) | Type::Union(_, fields)) = ty else { return Ok(None) };
         let overlaps = matches!(ty, Type::Union(..));
@@ -185,14 +182,12 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    /// The next multiple of an alignment.
     fn aligned(&mut self, offset: &Poly, alignment: i64) -> Poly {
         let raised = self.terms.add(offset, &Poly::int(alignment - 1));
         let count = self.terms.quotient(&raised, &Poly::int(alignment.max(1)));
         self.terms.mul(&count, &Poly::int(alignment.max(1)))
     }
 
-    /// The size of a type in bytes.
     pub fn bytes(&mut self, ty: &Type) -> Read<Poly> {
         Ok(match ty {
             Type::Void | Type::Other(_) => Poly::int(1),

@@ -28,7 +28,6 @@ pub enum Change {
     Shrinks(i64),
     /// It is multiplied with a constant, at least 2.
     Grows,
-    /// Otherwise.
     Somehow,
 }
 
@@ -41,8 +40,7 @@ pub struct Probe {
     pub changes: BTreeMap<VariableId, Change>,
     /// The placeholder of each variable.
     pub placeholders: BTreeMap<VariableId, Atom>,
-    /// What whole numbers are at the end of an iteration, over placeholders, where no data decide
-    /// it.
+    /// Whole numbers at the end of an iteration, over placeholders, where no data decide them.
     pub ends: BTreeMap<VariableId, Poly>,
     /// Whether a next iteration follows, over placeholders.
     pub condition: Poly,
@@ -52,16 +50,12 @@ pub struct Probe {
 
 /// Any iteration of a loop, walked.
 pub struct Walked {
-    /// Its steps.
     pub nodes: Nodes,
-    /// The leaf of the iteration.
     pub iteration: Leaf,
-    /// The state at its end.
     pub end: ReadState,
 }
 
-/// Iterations are taken to be fewer than this when unsigned counters are asked whether they wrap
-/// around.
+/// Iterations are taken to be fewer where unsigned counters may wrap around.
 const LIKELY: i64 = 1 << 16;
 
 impl<'a> Reader<'a> {
@@ -93,8 +87,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The same where signed counters that the condition asks for begin at or above zero and are
-    /// divided: they stay there, which is what makes it a division as others are. `None` if there
-    /// are none.
+    /// divided: they stay there. `None` if there are none.
     pub fn probe_halved(&mut self, l: &Loop<'a>, probe: &Probe) -> Read<Option<Probe>> {
         let asked = |(id, change): (&VariableId, &Change)| {
             let from = self.is_signed_from_zero(*id, probe);
@@ -149,7 +142,6 @@ impl<'a> Reader<'a> {
         self.state.clone()
     }
 
-    /// Puts placeholders into the variables.
     fn place_holders(
         &mut self,
         start: &ReadState,

@@ -105,8 +105,7 @@ fn is_function(asked: &QuestionKey, function: &str) -> bool {
     matches!(asked, QuestionKey::Function { name, condition: None, .. } if name == function)
 }
 
-/// The answers of a request, by their place in it, that are for something in a file: for loops,
-/// and for branches.
+/// The answers of a request, by place, that are for loops and for branches of a file.
 pub fn matched(request: &ReadRequest, unit: &Unit) -> (BTreeSet<usize>, BTreeSet<usize>) {
     let (mut bounds, mut sides) = (BTreeSet::new(), BTreeSet::new());
     let Some(entry) = unit.functions.get(&request.entry) else { return (bounds, sides) };
@@ -138,8 +137,7 @@ impl<'a> Reader<'a> {
         meant.map(|(i, (asked, bound))| (bound_name(i, asked), *bound))
     }
 
-    /// The name and the range of the operations that the problem file gives for a function without
-    /// a body.
+    /// The name and the range of the operations that are given for a function without a body.
     pub fn price_of_call(&self, function: &str) -> Option<(String, Symbol)> {
         let mut answers = self.request.bounds.iter().enumerate();
         let meant = answers.find(|(_, (asked, _))| is_function(asked, function));
@@ -178,8 +176,7 @@ impl<'a> Reader<'a> {
         ReadError::Differing { at: at.clone(), inner: inner.clone(), key, branch, most }
     }
 
-    /// What an answer for a place is called: by its line, or in another file than the kernel's by
-    /// its function and condition.
+    /// What an answer for a place is called: by its line, or elsewhere by function and condition.
     fn key_at(&self, at: &SourcePlace) -> QuestionKey {
         let mut named = self.unit.functions.values().filter_map(|function| {
             let (loops, branches) = places(&function.body);

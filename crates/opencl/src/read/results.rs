@@ -11,6 +11,7 @@ use super::symbolic::{AtomKind, Poly};
 use super::types::width;
 use super::value::ReadValue;
 use crate::ast::{AddressSpace, CBinaryOp, ScalarType, SourcePlace, Type, UnaryOp};
+use crate::lines::lists;
 use crate::steps::Lanes;
 
 /// The place of whole numbers that are made of ids and arguments.
@@ -28,7 +29,6 @@ const PLAIN: &str = "\
 const CHOOSING: &str = "fmin fmax fabs maxmag minmag min max clamp";
 
 impl Reader<'_> {
-    /// The formula of a value.
     pub fn formula_of(&mut self, value: &ReadValue) -> FormulaId {
         match value {
             ReadValue::Real(number) => self.formulas.number(*number),
@@ -182,7 +182,6 @@ impl Reader<'_> {
         formula
     }
 
-    /// Places as accesses.
     pub fn reaches(&self, places: &[FormulaId]) -> Vec<Reach> {
         let reach = |id: &FormulaId| {
             let Formula::Place { space, array, offset, element, width, .. } =
@@ -195,7 +194,6 @@ impl Reader<'_> {
         places.iter().filter_map(reach).collect()
     }
 
-    /// The result of a binary operator.
     pub fn binary_formula(
         &mut self,
         op: CBinaryOp,
@@ -259,7 +257,6 @@ impl Reader<'_> {
         width: u8,
         at: &SourcePlace,
     ) -> FormulaId {
-        let lists = super::builtins::lists;
         let operands: Vec<FormulaId> = values.iter().map(|value| self.formula_of(value)).collect();
         let native = name.starts_with("native_") && lists(NATIVE, plain);
         let lanes = match plain {

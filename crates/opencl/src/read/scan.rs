@@ -15,16 +15,28 @@ use crate::ast::{
     Unit, VariableId,
 };
 
+/// Of a loop its test, its step, its body, and whether the test comes after the body.
+type LoopParts<'a> = (Option<&'a CExpr>, Option<&'a CExpr>, &'a [CStmt], bool);
+
+pub fn loop_parts(stmt: &CStmt) -> Option<LoopParts<'_>> {
+    Some(match &stmt.kind {
+        CStmtKind::For { condition, step, body, .. } => {
+            (condition.as_ref(), step.as_ref(), body, false)
+        }
+        CStmtKind::While(condition, body) => (Some(condition), None, body, false),
+        CStmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
+        _ => return None,
+    })
+}
+
 /// A loop of any kind.
 #[derive(Debug, Clone)]
 pub struct Loop<'a> {
-    /// Where it stands.
     pub at: &'a SourcePlace,
     /// Whether there is an iteration; absent: always.
     pub test: Option<&'a CExpr>,
     /// Conditions under which the body begins with a `break`.
     pub breaks: Vec<&'a CExpr>,
-    /// Run after each iteration.
     pub step: Option<&'a CExpr>,
     /// What else is done in an iteration.
     pub body: &'a [CStmt],
@@ -35,15 +47,8 @@ pub struct Loop<'a> {
 impl<'a> Loop<'a> {
     /// The loop that a statement is; `None` for any other statement.
     pub fn of(stmt: &'a CStmt) -> Option<Loop<'a>> {
-        let (test, step, body, after) = match &stmt.kind {
-            CStmtKind::For { condition, step, body, .. } => {
-                (condition.as_ref(), step.as_ref(), body, false)
-            }
-            CStmtKind::While(condition, body) => (Some(condition), None, body, false),
-            CStmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
-            _ => return None,
-        };
-        let (breaks, body) = if after { (Vec::new(), &body[..]) } else { leading_breaks(body) };
+        let (test, step, body, after) = loop_parts(stmt)?;
+        let (breaks, body) = if after { (Vec::new(), body) } else { leading_breaks(body) };
         Some(Loop { at: &stmt.at, test, breaks, step, body, after })
     }
 
@@ -83,8 +88,7 @@ pub struct Exits<'a> {
 }
 
 impl<'a> Exits<'a> {
-    /// The exits of a loop; `None` if some are inside other statements, or there are other ways to
-    /// end an iteration.
+    /// The exits of a loop; `None` if some are inside others, or iterations end otherwise.
     pub fn of(l: &Loop<'a>) -> Option<Exits<'a>> {
         let mut at = Vec::new();
         let body = match l.body {
@@ -135,7 +139,6 @@ fn leading_breaks(body: &[CStmt]) -> (Vec<&CExpr>, &[CStmt]) {
     (conditions, rest)
 }
 
-/// All variables of a file by their identity.
 pub fn variables(unit: &Unit) -> HashMap<VariableId, &CVariable> {
     let mut found: HashMap<VariableId, &CVariable> =
         unit.globals.iter().map(|global| (global.id, global)).collect();
@@ -197,9 +200,8 @@ pub fn expressions<'a>(e: &'a CExpr, visit: &mut dyn FnMut(&'a CExpr)) {
     e.parts().into_iter().for_each(|part| expressions(part, visit));
 }
 
-/// Products of real numbers that no addition or subtraction takes where they stand: they become
-/// whole numbers, are multiplied, divided or compared, go into a function, or are the second of two
-/// that are added. Each is named by where it is in memory.
+/// Products of real numbers that no addition or subtraction takes where they stand: they go into
+/// another operation, or are the second of two that are added. Named by where they are in memory.
 pub fn lone_products(unit: &Unit) -> HashSet<*const CExpr> {
     let product =
         |e: &CExpr| matches!(e.kind, ExprKind::Binary(CBinaryOp::Mul, ..)) && is_real(&e.ty);
@@ -298,7 +300,6 @@ fn continues(body: &[CStmt]) -> bool {
     })
 }
 
-/// Whether there is a `return`.
 pub fn returns(body: &[CStmt]) -> bool {
     let mut found = false;
     statements(body, &mut |stmt| found |= matches!(stmt.kind, CStmtKind::Return(_)));
@@ -386,7 +387,6 @@ pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &CVariable>) -> Hash
     found
 }
 
-/// The functions of a file, by name.
 type Functions = IndexMap<String, CFunction>;
 
 fn look(
@@ -428,8 +428,7 @@ fn look(
 const WHOLE: [&str; 7] = ["min", "max", "clamp", "abs", "mul24", "mad24", "select"];
 
 /// Variables in an expression, but not those in subscripts inside it, nor in arguments of functions
-/// that read memory or work on real numbers. What a function of the file is given may lead to its
-/// result.
+/// that read memory or work on real numbers.
 fn mentioned(unit: &Functions, e: &CExpr) -> VariableIds {
     let mut found = VariableIds::new();
     gather(unit, e, &mut found);

@@ -1,25 +1,15 @@
 //! Loops whose iterations differ by a comparison with their counter: cut where it changes.
 //!
 //! `for (i = 0; i < n; i++) if (lid + i * W < m) ...` does the same in all iterations before
-//! `ceil((m - lid) / W)`, and the same in all from there on. So it is two loops, however many
-//! iterations there are. What goes in: the steps of any iteration, whose counts and conditions
-//! mention it. What comes out: loops that do the same in the same order, whose steps no longer
-//! mention it; or nothing, where something else than such a comparison depends on the iteration.
-//! Then iterations are [walked one by one](super::unroll).
+//! `ceil((m - lid) / W)`, and the same in all from there on: two loops. What goes in: the steps of
+//! any iteration, whose counts and conditions mention it. What comes out: loops that do the same in
+//! the same order, whose steps no longer mention it; or nothing, and iterations are [walked one by
+//! one](super::unroll). Loops inside whose counts grow with the counter stand beside the one around
+//! them, with the [sums](super::sums) of their iterations, if they may be too many to walk.
 //!
-//! What is left may be loops inside whose counts grow with the counter. If there may be too many
-//! iterations to walk them, these loops stand beside the one around them then, with the
-//! [sums](super::sums) of their iterations.
-//!
-//! Where a barrier is in the loop, all items of a group have to be in the same piece. In a
-//! guarded tile, `if (t * TS + lid < n)`, they change from one piece to the next in a few
-//! neighbouring iterations ([`band`]); these are taken out one by one, each item with its own
-//! condition.
-//!
-//! What goes into [`band`]: a number that rises or falls with local ids, as a sum or inside one
-//! quotient: `ceil((n - lid) / TS)`. What comes out: its least and its greatest value in a group,
-//! which are the same for all items of it, and how far these are apart at most; or nothing, where
-//! that cannot be determined, or is more than a few.
+//! Where a barrier is in the loop, all items of a group have to be in the same piece. In a guarded
+//! tile, `if (t * TS + lid < n)`, they change from one piece to the next in a few neighbouring
+//! iterations ([`band`]), which are taken out one by one, each item with its own condition.
 
 use std::collections::HashMap;
 
@@ -42,10 +32,8 @@ const PIECE_WORK: u64 = 1000;
 /// Most steps that they have together: loops inside have been cut already.
 const MAX_STEPS: usize = 1 << 14;
 
-/// A loop that is being cut.
 struct Cut<'l, 'a> {
     l: &'l Loop<'a>,
-    /// The leaf of the iteration.
     iteration: Leaf,
     /// The iteration as a value.
     atom: Atom,
@@ -70,15 +58,12 @@ impl Cut<'_, '_> {
 
 /// Where a part of the steps changes its value.
 struct Edge {
-    /// What changes.
     part: Atom,
     /// The first iteration in which it has its second value.
     at: Poly,
-    /// The first value.
     before: Poly,
     /// The value in that iteration alone, if it differs from those on both sides.
     there: Option<Poly>,
-    /// The value from there on.
     after: Poly,
 }
 
@@ -86,7 +71,6 @@ struct Edge {
 enum Found {
     /// Nothing mentions the iteration.
     Nothing,
-    /// A part that changes once.
     Edge(Edge),
     /// The iteration itself, in a sum or a product.
     Growing,
@@ -169,10 +153,7 @@ impl<'a> Reader<'a> {
     ) -> Option<Nodes> {
         // Items of a group meet at a barrier in the same iteration of the same loop.
         let apart = has_barrier(nodes) && self.terms.depends(&edge.at) != Dependence::Uniform;
-        let band = match apart {
-            true => Some(band(&mut self.terms, &edge.at)?),
-            false => None,
-        };
+        let band = if apart { Some(band(&mut self.terms, &edge.at)?) } else { None };
         let mut with = |value: &Poly| {
             let by = HashMap::from([(edge.part, value.clone())]);
             mapped(nodes, &mut |poly| self.terms.substitute(poly, &by))
@@ -209,8 +190,7 @@ impl<'a> Reader<'a> {
         Some(pieces)
     }
 
-    /// The iterations in which items differ, at most `most`: each one by itself, with the
-    /// conditions that it has.
+    /// The iterations in which items differ, at most `most`, each with its own conditions.
     fn in_band(
         &mut self,
         cut: &mut Cut<'_, 'a>,
@@ -303,8 +283,7 @@ fn first_edge(terms: &mut PolyTerms, parts: &[&Poly], cut: &Cut<'_, '_>) -> Foun
     if growing { Found::Growing } else { Found::Nothing }
 }
 
-/// A part that is `below` as long as the polynomial is less than zero, and then, or before,
-/// something else.
+/// A part that is `below` as long as the polynomial is less than zero, then, or before, another.
 fn sign_change(
     terms: &mut PolyTerms,
     part: Atom,
@@ -380,7 +359,6 @@ pub struct Band {
     pub most: i64,
 }
 
-/// The band of a number.
 pub fn band(terms: &mut PolyTerms, number: &Poly) -> Option<Band> {
     let differs = |terms: &PolyTerms, poly: &Poly| terms.depends(poly) != Dependence::Uniform;
     let mut parts = number.distinct_atoms();

@@ -16,9 +16,7 @@ use crate::steps::Dependence;
 /// What is to be walked after the statements at hand.
 #[derive(Clone, Copy)]
 pub struct Rest<'a, 'r> {
-    /// The next statements.
     pub stmts: &'a [CStmt],
-    /// What follows them.
     pub next: Option<&'r Rest<'a, 'r>>,
     /// Whether they follow a `switch`: a `break` inside it leads to them.
     pub after_switch: bool,
@@ -186,8 +184,7 @@ struct Switch<'a, 'r> {
 }
 
 impl<'a> Reader<'a> {
-    /// A `switch`. Where it can be left for more than its end, what follows it is walked with each
-    /// side.
+    /// A `switch`. With several ways to leave it, what follows is walked with each side.
     pub fn switch(&mut self, stmt: &'a CStmt, after: Option<&Rest<'a, '_>>) -> Read<()> {
         let CStmtKind::Switch(value, labels, body) = &stmt.kind else { return Ok(()) };
         let number = self.whole(value)?;
@@ -233,8 +230,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows the `switch` that a `break` leaves; nothing if it leaves a loop, or if what
-    /// follows is walked later.
+    /// What follows the `switch` that a `break` leaves; nothing of a loop, or if walked later.
     pub fn run_after_switch(&mut self, rest: Option<&Rest<'a, '_>>) -> Read<()> {
         match rest {
             Some(rest) if rest.after_switch => self.run(rest.stmts, rest.next),

@@ -49,8 +49,7 @@ impl Reader<'_> {
         self.formulas.keep(&self.terms, stored, local, self.deciding.is_none(), overwrites);
     }
 
-    /// The variables that the other side of a branch has with another formula, each with one for
-    /// both.
+    /// Variables with another formula on the other side of a branch, each with one for both.
     pub fn differing(
         &mut self,
         condition: &Poly,
@@ -121,7 +120,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Gives the value of a variable its formula.
     pub fn set_formula(&mut self, id: VariableId, formula: FormulaId) {
         match self.state.values.get_mut(&id) {
             Some(ReadValue::Other(_, own)) => *own = formula,

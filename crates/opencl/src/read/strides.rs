@@ -1,11 +1,9 @@
 //! Distances between the addresses of neighbouring items and of neighbouring iterations.
 //!
-//! Where distances differ, [`interior`] takes addresses as most items have them, away from borders:
-//! at a border, clamped and wrapped indices differ from those of all other items.
-//! `x[max(i - 1, 0)]`, `x[(i + 1) % n]` and `x[i == 0 ? 0 : i - 1]` are `x[i - 1]` and `x[i + 1]`
-//! but for one item of a row. What goes in: an offset, and the bounds of the launch. What comes
-//! out: the offset without what concerns at most a ninth of the values. It serves distances between
-//! neighbours, which are estimates; counts of accesses do not rest on it.
+//! Where distances differ, [`interior`] takes addresses as most items have them, away from borders,
+//! without what concerns at most a ninth of the values: `x[max(i - 1, 0)]`, `x[(i + 1) % n]` and
+//! `x[i == 0 ? 0 : i - 1]` are `x[i - 1]` and `x[i + 1]` but for one item of a row. It serves
+//! distances between neighbours, which are estimates; counts of accesses do not rest on it.
 
 use std::collections::HashMap;
 
@@ -55,8 +53,7 @@ pub fn own(terms: &PolyTerms, reach: &Reach) -> Stride {
     if known { Stride::Elements(SymbolExpr::Int(0)) } else { Stride::Irregular }
 }
 
-/// Whether an address is the same for all items that share the memory: those of a group, or of the
-/// launch.
+/// Whether an address is the same for all items of the group, or of the launch.
 pub fn is_shared(terms: &PolyTerms, space: AddressSpace, offset: &Poly) -> bool {
     let of_group = |atom: &Atom| (0..3).any(|d| terms.find("group", d) == Some(*atom));
     // What has no name may differ between groups.
@@ -64,8 +61,7 @@ pub fn is_shared(terms: &PolyTerms, space: AddressSpace, offset: &Poly) -> bool 
     terms.depends(offset) == Dependence::Uniform && (space == AddressSpace::Local || of_launch())
 }
 
-/// Whether the distances between items, groups and iterations are the same everywhere: no borders,
-/// and nothing that comes from data.
+/// Whether the distances are the same everywhere: no borders, and nothing that comes from data.
 pub fn is_exact(terms: &mut PolyTerms, reach: &Reach) -> bool {
     let counter = |leaf: &Leaf| reach.iterations.iter().any(|(own, _)| own == leaf);
     // A summand that is not known is any constant.
@@ -106,11 +102,8 @@ pub fn groups(terms: &mut PolyTerms, reach: &Reach) -> Vec<Stride> {
 }
 
 /// Where the items of a group, counted with dimension 0 fastest, are apart; `None` if that is not
-/// the same everywhere. What is only known to come from data is taken to be the same for all of
-/// them.
-///
-/// The count has a digit for each dimension, or, where an address asks for the quotient and the
-/// remainder of the count itself, these two.
+/// the same everywhere. The count has a digit for each dimension, or, where an address asks for the
+/// quotient and the remainder of the count itself, these two.
 pub fn digits(terms: &mut PolyTerms, reach: &Reach) -> Option<Vec<Digit>> {
     let reach = unscaled(terms, reach);
     let place = |d: usize| {
@@ -349,8 +342,7 @@ fn range(terms: &PolyTerms, poly: &Poly) -> WideInterval {
     terms.in_launch(poly, &terms.launch)
 }
 
-/// Of the greater or the lesser of two, the one that moves, if the other bounds it at a border
-/// only.
+/// Of the greater or the lesser of two, the moving one, if the other bounds it at a border only.
 fn unclamped(
     terms: &mut PolyTerms,
     (a, b): (&Poly, &Poly),

@@ -3,13 +3,11 @@
 //! `for (i = 0; i < n; i++) { A; for (j = 0; j < i; j++) B; }` does `A` n times and `B` `0 + 1 +
 //! ... + n - 1` times. What goes in: the steps of any iteration of a loop, whose counts are linear
 //! in it and not negative. What comes out: the steps that each iteration has alike, and beside them
-//! the loops whose numbers of iterations are sums over all iterations (Faulhaber's formula; Knuth,
-//! *Johann Faulhaber and sums of powers*, 1993), for loops in loops in loops too. How often each
-//! step is done is exact; that `A` and `B` take turns is lost.
+//! the loops with sums over all iterations (Faulhaber's formula; Knuth, *Johann Faulhaber and sums
+//! of powers*, 1993). How often each step is done is exact; that `A` and `B` take turns is lost.
 //!
-//! With a barrier in the loop this is done only if all items of a group do the same: then what they
-//! do between barriers takes each of them as long, and the sum of the longest is the longest of the
-//! sums.
+//! With a barrier in the loop this is done only if all items of a group do the same: then the sum
+//! of the longest is the longest of the sums.
 
 use super::nodes::{KernelNode, NodeKind, Nodes, has_barrier, numbers};
 use super::symbolic::{Atom, Leaf, Monomial, Poly, PolyTerms};
@@ -28,7 +26,6 @@ struct Times {
 pub struct Over<'p> {
     /// The counter as a value.
     pub atom: Atom,
-    /// The counter.
     pub iteration: Leaf,
     /// The first number.
     pub from: &'p Poly,
@@ -102,8 +99,7 @@ impl Over<'_> {
         Some(all)
     }
 
-    /// A loop whose body is done so often; the loops inside it that depend on the counter stand
-    /// beside it.
+    /// A loop with its body done so often; loops inside that depend on the counter stand beside it.
     fn summed(
         &self,
         terms: &mut PolyTerms,
@@ -155,7 +151,6 @@ impl Over<'_> {
         Some(Times { coefficients, divisor })
     }
 
-    /// The sum over the numbers.
     fn sum(&self, terms: &mut PolyTerms, times: &Times) -> Option<Poly> {
         let mut sum = Poly::int(0);
         for (power, coefficient) in times.coefficients.iter().enumerate() {

@@ -186,7 +186,6 @@ fn safe(terms: &PolyTerms, poly: &Poly) -> bool {
 }
 
 impl<'a> Reader<'a> {
-    /// The number of iterations, if it is known.
     pub fn count(&mut self, l: &Loop<'a>, probe: &Probe) -> Option<Poly> {
         let range = WideInterval::new(0, i64::MAX);
         let leaf = self.terms.counter(range, WideInterval::new(0, 1 << 16), Vec::new());
@@ -200,8 +199,7 @@ impl<'a> Reader<'a> {
         (fits && self.ends_above_zero(probe, &count)).then_some(count)
     }
 
-    /// The value with `start + step * iteration` in the place of placeholders; `None` if other
-    /// variables of the loop are in it.
+    /// The value with `start + step * iteration` for placeholders; `None` with other variables.
     fn at_iteration(&mut self, probe: &Probe, value: &Poly, iteration: &Poly) -> Option<Poly> {
         let mut by = HashMap::new();
         for (id, atom) in &probe.placeholders {

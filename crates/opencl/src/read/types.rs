@@ -4,22 +4,18 @@ use super::symbolic::{Poly, PolyTerms, WideInterval};
 use crate::ast::{ScalarType, Type};
 pub(super) use crate::ast::{alignment, scalar_bytes, vector_bytes};
 
-/// An integer type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Integer {
     /// 1 for `bool`, otherwise 8, 16, 32 or 64.
     pub bits: u32,
-    /// Whether it has a sign.
     pub signed: bool,
 }
 
-/// `int`
 pub const INT: Integer = Integer { bits: 32, signed: true };
 /// `size_t`, and the type in which pointers are compared.
 pub const SIZE: Integer = Integer { bits: 64, signed: false };
 
 impl Integer {
-    /// The integer type, if it is one.
     pub fn of(ty: &Type) -> Option<Integer> {
         match ty {
             Type::Scalar(ScalarType::Bool) => Some(Integer { bits: 1, signed: false }),
@@ -35,7 +31,6 @@ impl Integer {
         if matches!(ty, Type::Pointer(..)) { Some(SIZE) } else { Integer::of(ty) }
     }
 
-    /// Its size in memory.
     pub fn bytes(self) -> i64 {
         i64::from(self.bits / 8).max(1)
     }
@@ -49,7 +44,6 @@ impl Integer {
         })
     }
 
-    /// All its values.
     pub fn range(self) -> WideInterval {
         if self.signed {
             WideInterval::new(-(1i128 << (self.bits - 1)), (1i128 << (self.bits - 1)) - 1)
@@ -135,8 +129,7 @@ impl Integer {
     }
 }
 
-/// The scalars that an access to the type moves: bytes of one, and how many; of a structure the
-/// first scalar counts.
+/// The scalars that an access moves: bytes of one, and how many; of a structure the first.
 pub fn parts(ty: &Type) -> (u8, u8) {
     match ty {
         Type::Scalar(scalar) => (scalar_bytes(*scalar), 1),

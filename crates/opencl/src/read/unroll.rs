@@ -11,21 +11,17 @@ use super::{Read, Reader};
 use crate::ast::VariableId;
 use crate::error::ReadError;
 
-/// An iteration that was walked.
 struct Iteration {
     /// Whether it takes place, given that all before it do.
     guard: Poly,
     /// The state if it does not.
     left: ReadState,
-    /// The steps of its test.
     test: Nodes,
-    /// What it does.
     body: Nodes,
 }
 
 impl<'a> Reader<'a> {
-    /// Walks a loop's iterations from the state at hand. Without a count each iteration asks the
-    /// condition.
+    /// Walks a loop's iterations from here. Without a count each asks the condition.
     pub fn unroll(&mut self, l: &Loop<'a>, count: Option<&Poly>, probe: &Probe) -> Read<()> {
         let facts = self.terms.facts();
         let conditional = count.is_none() && !l.after;
@@ -135,8 +131,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Iterations in sequence, each with its own condition. A test that is not the first one
-/// belongs to the iteration before it.
+/// Iterations in sequence, each with its own condition; a later test belongs to the one before.
 fn in_turn(l: &Loop<'_>, iterations: Vec<Iteration>, last: Nodes) -> Nodes {
     let split = |iteration: Iteration| ((iteration.guard, iteration.body), iteration.test);
     let (guards, tests): (Vec<_>, Vec<_>) = iterations.into_iter().map(split).unzip();

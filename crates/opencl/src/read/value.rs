@@ -15,7 +15,6 @@ pub enum ReadValue {
     /// A whole number. Of a signed type: the number; of an unsigned one: a number that leaves the
     /// same remainder by two to the power of the type's bits.
     Int(Poly),
-    /// A pointer.
     Pointer(Pointer),
     /// A real number that is known; finite.
     Real(f64),
@@ -31,19 +30,15 @@ pub enum ReadValue {
 /// its value, as in [`ReadValue::Int`]. They do not overlap.
 pub type VectorParts = BTreeMap<i64, (Integer, Poly)>;
 
-/// Some variables.
 pub type VariableIds = BTreeSet<VariableId>;
 
-/// Where a pointer points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pointer {
-    /// To what.
     pub target: Target,
     /// How many bytes behind its beginning.
     pub offset: Poly,
 }
 
-/// What a pointer points to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
     /// An array or a parameter in memory that counts.
@@ -55,7 +50,6 @@ pub enum Target {
 /// The number of an element, in what is known of an array of pointers.
 #[derive(Debug, Clone, Copy)]
 pub struct ElementNumber {
-    /// Its atom.
     pub atom: Atom,
     /// What is newer than the array.
     pub newer: Leaf,
@@ -63,8 +57,7 @@ pub struct ElementNumber {
     pub mixed: bool,
 }
 
-/// Whether a type is an array of pointers. The value of such a variable is a pointer to anything
-/// that one of its elements points to.
+/// Whether a type is an array of pointers: it points to anything that an element points to.
 pub fn holds_pointers(ty: &Type) -> bool {
     match ty {
         Type::Array(element, _) => {
@@ -79,7 +72,6 @@ pub fn holds_pointers(ty: &Type) -> bool {
 pub struct ReadState {
     /// By variable; those that are missing have not been given a value.
     pub values: BTreeMap<VariableId, ReadValue>,
-    /// What the function that is being walked returned.
     pub returned: Option<ReadValue>,
     /// Whether a loop that has just been walked has ended the function; absent: it has not.
     pub left: Option<Poly>,
@@ -104,7 +96,6 @@ impl ReadValue {
         }
     }
 
-    /// What it depends on.
     pub fn depends(&self, terms: &PolyTerms) -> Dependence {
         match self {
             ReadValue::Int(poly) => terms.depends(poly),
@@ -126,8 +117,7 @@ impl ReadValue {
         rounded.is_finite().then_some(ReadValue::Real(rounded))
     }
 
-    /// The number, if it is known and a real number can be it exactly. What is negative may be an
-    /// unsigned one that wrapped around.
+    /// The number, if known and exact as a real one. A negative one may have wrapped around.
     pub fn as_real(&self) -> Option<f64> {
         match self {
             ReadValue::Real(number) => Some(*number),
@@ -186,7 +176,6 @@ impl ReadValue {
         }
     }
 
-    /// Its known parts.
     pub fn parts(&self) -> Option<&VectorParts> {
         match self {
             ReadValue::Parts(_, parts) => Some(parts),

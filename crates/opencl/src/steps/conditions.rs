@@ -69,7 +69,6 @@ pub(crate) fn is_affine(number: &SymbolExpr, depends: &impl Fn(&SymbolExpr) -> b
     }
 }
 
-/// Whether a name with this prefix is in a number.
 pub(crate) fn mentions(number: &SymbolExpr, prefix: &str) -> bool {
     has_name(number, |name| name.starts_with(prefix))
 }

@@ -136,8 +136,7 @@ pub enum KernelStepKind {
         array: String,
         /// As that of an [`MemoryAccess`].
         offset: Option<SymbolExpr>,
-        /// Whether its address is the same for all items that share the memory: those of the group,
-        /// or of the launch.
+        /// Whether the address is the same for all items of the group, or of the launch.
         shared: bool,
     },
     /// Operations of one kind, each on `width` components.
@@ -157,8 +156,7 @@ pub enum KernelStepKind {
     Repeat {
         /// How often; not at all if negative.
         count: SymbolExpr,
-        /// If these are the iterations of a part of a loop, that of one side of a condition: how
-        /// many the loop has.
+        /// Of a part of a loop, that of one side of a condition: the iterations of the loop.
         whole: Option<SymbolExpr>,
         /// What is repeated.
         body: Vec<KernelStep>,
@@ -276,8 +274,7 @@ pub struct MemoryAccess {
     pub iterations: Vec<Stride>,
     /// Whether it is certainly done, and the distances hold for all items, groups and iterations.
     pub exact: bool,
-    /// Accesses of one array with different numbers never have one address: those of one item,
-    /// and those of any items.
+    /// Accesses of one array with different numbers differ: those of one item, and of any items.
     pub apart: [u32; 2],
     /// For places from which summands of its address are loaded, distances between iterations of
     /// the loops around, inner ones first.
@@ -334,8 +331,7 @@ pub enum Arithmetic {
     IntegerMultiply,
     /// Integer division and remainder.
     IntegerDivide,
-    /// Real addition, subtraction, comparison, min, max, and multiplication where nothing is added
-    /// to the product.
+    /// Real addition, subtraction, comparison, min, max, and products to which nothing is added.
     Real,
     /// Real multiplication to whose product something may be added.
     RealMultiply,

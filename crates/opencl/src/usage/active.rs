@@ -11,7 +11,6 @@ use crate::steps::{SymbolExpr, above_zero, depends_on_item, is_affine, mentions}
 /// How many are active, of how many.
 pub(super) type Fraction = (Expr, Expr);
 
-/// All of them.
 pub(super) fn whole() -> Fraction {
     (Expr::Int(1), Expr::Int(1))
 }
@@ -19,20 +18,17 @@ pub(super) fn whole() -> Fraction {
 /// The items and warps of a group that are active at a step.
 #[derive(Debug, Clone)]
 pub(super) struct Active {
-    /// Items of a group.
     pub items: Fraction,
     /// Warps of a group: those with an active item.
     pub warps: Fraction,
 }
 
 impl Active {
-    /// All of the group.
     pub fn all() -> Active {
         Active { items: whole(), warps: whole() }
     }
 
-    /// Those that are active under both conditions: conditions on one row of places are nested,
-    /// others are independent.
+    /// Active under both conditions: those on one row of places are nested, others independent.
     pub fn and(&self, others: Active) -> Active {
         let nested = self.items.1 == others.items.1;
         let items = match nested {

@@ -92,7 +92,6 @@ impl Around {
         ceil_div(all * &self.share.0, &self.share.1)
     }
 
-    /// Inside one more loop.
     pub fn inside(&self, around: Loop) -> Around {
         let mut inside = self.clone();
         inside.loops.push(around);
@@ -128,13 +127,11 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Of a launch with these names.
     pub fn new(names: &Names) -> Ends {
         Ends { first: names.of_item(Item::First), last: names.of_item(Item::Last) }
     }
 
-    /// Which items come into a part of a loop of `whole` iterations that has `count` of them for
-    /// one item.
+    /// Which items come into a part of `count` iterations of a loop of `whole`.
     pub fn of_loop(
         &self,
         count: &SymbolExpr,

@@ -1,10 +1,9 @@
 //! Private arrays that live in memory.
 //!
-//! Registers have no index. An array stays in them if each of its accesses has, in the body where
-//! it stands, a place that the compiler knows, or one of a few, of which comparisons choose one; a
-//! place that it does not know puts the array into memory, with all that is done to it. There the
-//! elements of the lanes of a warp lie side by side, so that a word of each lane is a pass and
-//! separate lines.
+//! An array stays in registers, which have no index, if each of its accesses has a place that the
+//! compiler knows, or one of a few, of which comparisons choose one; else it is in memory, with all
+//! that is done to it. There the elements of the lanes of a warp lie side by side, so that a word
+//! of each lane is a pass and separate lines.
 
 use indexmap::IndexMap;
 use tickbound_expr::Expr;
@@ -27,21 +26,17 @@ const CHOICE: i64 = 2;
 /// What is done to private arrays, by their names.
 pub(super) type Arrays = IndexMap<String, Array>;
 
-/// An array, and its accesses.
 #[derive(Debug, Default)]
 pub(super) struct Array {
     /// 1 if it lives in memory, else 0.
     pub in_memory: Expr,
-    /// All of them.
     pub accesses: Vec<Own>,
 }
 
 /// One access.
 #[derive(Debug, Clone)]
 pub(super) struct Own {
-    /// Where it stands.
     pub at: SourcePlace,
-    /// Whether it is a store.
     pub store: bool,
     /// Bytes of an element.
     pub bytes: i64,
@@ -69,8 +64,7 @@ impl Array {
     }
 }
 
-/// In how many places an access may be in one body of the loops around, of which `rolled` stay
-/// loops.
+/// In how many places an access may be in one body; `rolled`: the loops that stay.
 pub(super) fn places(rolled: &[Axis]) -> Expr {
     let of = |axis: &Axis| match &axis.distance {
         Some(distance) => choice(is_zero(distance), 1, &axis.extent),

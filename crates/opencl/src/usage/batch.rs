@@ -27,8 +27,7 @@ pub(super) struct Batch {
     pub words: Expr,
     /// Requests for sectors that are new, in 64ths, and all of which that is known.
     new: Option<(Expr, Expr)>,
-    /// Requests for private arrays that live in memory, in each iteration: what is its own the item
-    /// has stored, and L1 has it.
+    /// Requests of an iteration for private arrays in memory, which L1 has.
     pub arrays: Expr,
     /// Whether an address comes from data, which were waited for before.
     from_data: bool,
@@ -47,13 +46,11 @@ pub(super) struct Waits {
     pub far: Expr,
     /// For lines that L1 has.
     pub near: Expr,
-    /// For local memory.
     pub local: Expr,
 }
 
 impl Batch {
-    /// Adds requests of a load; `axis` is the repetition of the innermost loop around it
-    /// that is not unrolled.
+    /// Adds requests of a load; `axis`: the repetition of the innermost loop that stays.
     pub fn load(&mut self, access: &MemoryAccess, axis: Option<&Axis>, requests: Expr) {
         let local = access.space == AddressSpace::Local;
         let sum = if local { &mut self.requests.1 } else { &mut self.requests.0 };

@@ -9,8 +9,7 @@ use super::number::{choice, less, min};
 /// Most conditions on which distances depend: each doubles what is counted.
 pub(crate) const MAX_CONDITIONS: usize = 4;
 
-/// One repetition: bytes between neighbours, if they are the same everywhere, and how many there
-/// are.
+/// One repetition: bytes between neighbours, if the same everywhere, and how many there are.
 #[derive(Debug, Clone)]
 pub(crate) struct Axis {
     /// Not negative; `None`: each has a separate address.
@@ -22,7 +21,6 @@ pub(crate) struct Axis {
 /// Different addresses.
 #[derive(Debug, Clone)]
 pub(super) struct Addresses {
-    /// How many.
     pub count: Expr,
     /// In how many pieces without gaps.
     pub pieces: Expr,
@@ -37,16 +35,13 @@ impl Addresses {
 /// The different addresses, each of `bytes` bytes, that these repetitions have.
 ///
 /// `n` at a distance of `s`, repeated `m` times at a distance of `k * s`, are `n + (m - 1) * min(n,
-/// k)`: pieces overlap where `k` is less than `n`. Where no distance is seen to be a multiple of
-/// another, pieces are taken not to overlap. Fine distances are put together first as long as that
-/// leaves no gaps, since others may fill what coarse ones leave open. Where there are gaps, coarse
-/// ones come first, so that rows are counted as rows before what is in a row is counted. Of several
-/// multiples, those that inputs decide, or of which sums are part, come last, as these are pitches
-/// of rows. Equal distances come first.
+/// k)`. Where no distance is seen to be a multiple of another, pieces are taken not to overlap.
+/// Fine distances are put together first as long as that leaves no gaps, which others may fill;
+/// then coarse ones come first, so that rows are counted before what is in a row. Of several
+/// multiples, those that inputs decide, or of which sums are part, come last: these are pitches of
+/// rows.
 ///
 /// Exact where each distance divides the next one and all are numbers.
-///
-/// Where distances depend on conditions, each side is counted for itself.
 pub(super) fn addresses(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
     let each = |axes: &[Axis]| of_products(axes, bytes, of);
     by_sides(axes, of, &each, &|condition, a, b| either(condition, a, b, of), MAX_CONDITIONS)
@@ -125,8 +120,7 @@ fn of_products(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
     joined(known, of).times(apart)
 }
 
-/// Runs put together from the finest on, as long as that leaves no gaps; from the coarsest on where
-/// it would.
+/// Runs put together from the finest on, as long as that leaves no gaps, else from the coarsest.
 fn joined(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
     let Some((fine, coarse, times)) = finest_pair(&known, of) else {
         return from_coarse(known, of);

@@ -31,8 +31,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Elements that are kept from the first use to the last: `window` registers, used `uses`
-    /// times.
+    /// Elements kept from the first use to the last: `window` registers, used `uses` times.
     pub fn window(&mut self, line: u32, window: Expr, uses: Expr) {
         let loads = self.lines.entry(line).or_default();
         loads.window += window;
@@ -53,8 +52,8 @@ impl Kept {
     }
 
     /// Memory operations for each register that is missing, if elements are kept, else `otherwise`:
-    /// one that was loaded early is stored and loaded once; one that is used again is loaded at
-    /// each use.
+    /// one that was loaded early is stored and loaded once; one that is used again is loaded each
+    /// time.
     pub fn spill_uses(&self, otherwise: Expr) -> Expr {
         let sum = |of: fn(&Loads) -> &Expr| self.lines.values().map(of).sum::<Expr>();
         let (window, uses, early) = (sum(|n| &n.window), sum(|n| &n.uses), sum(|n| &n.early));
@@ -69,9 +68,8 @@ impl Kept {
 ///
 /// Of two loops with the distances s and k s, of n and m iterations, the same elements come again
 /// where k is less than n. With the first one outside, an element comes again k of its iterations
-/// later, within those that are left, up to m - 1 times; and in each of them the other loops
-/// inside bring as many. With the second one outside, the next iteration wants what this one has
-/// brought.
+/// later, up to m - 1 times, each time with what the other loops inside bring. With the second one
+/// outside, the next iteration wants what this one has brought.
 pub(super) fn window(loops: &[Axis]) -> Expr {
     let pairs = (0..loops.len()).array_combinations().filter_map(|[inner, outer]| {
         let (fine, coarse) = (distance(&loops[outer])?, distance(&loops[inner])?);

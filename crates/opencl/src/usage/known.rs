@@ -16,8 +16,7 @@ pub(crate) struct Known<'c> {
     pub inputs: Inputs,
     /// Between which values each name is that items do not decide.
     ranges: Vec<Interval>,
-    /// The configurations, and the variant's values of the structural symbols; `None` where they
-    /// are not known.
+    /// The configurations, and the variant's values of the structural symbols, if known.
     variant: Option<(&'c Occurring<'c>, &'c [i64])>,
     /// The values of all names in one configuration; empty where none is known.
     pub typical: Vec<i64>,
@@ -70,8 +69,7 @@ impl Known<'_> {
     }
 }
 
-/// Between which values the names of a problem are, definitions included, if each can be
-/// known by itself.
+/// Between which values the names of a problem are, if each can be known by itself.
 fn ranges(problem: &Problem, configurations: &Configurations<'_>) -> Vec<Interval> {
     let inputs = problem.inputs.values().copied();
     let numbers = problem.platform.numbers().map(|(_, value)| value);
@@ -87,8 +85,7 @@ fn ranges(problem: &Problem, configurations: &Configurations<'_>) -> Vec<Interva
     all
 }
 
-/// Names that stand for inputs of a problem, or for what is computed from them: they are large
-/// beside tuning parameters.
+/// Names of inputs, or of what is computed from them: they are large beside tuning parameters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Inputs {
     slots: BTreeSet<Slot>,
@@ -118,8 +115,7 @@ const MAX_COMBINATIONS: usize = 1 << 18;
 /// Most of them for one variant: each is evaluated for every part of the number.
 const MAX_OF_A_VARIANT: usize = 1 << 9;
 
-/// The values of the parameters and definitions, for each choice of values of the structural
-/// symbols.
+/// The values of the parameters and definitions, for each choice of structural values.
 type Environments = HashMap<Vec<i64>, Vec<Vec<i64>>>;
 
 /// Which values occur together.
@@ -137,7 +133,6 @@ pub(crate) struct Occurring<'c> {
 }
 
 impl<'c> Occurring<'c> {
-    /// In these configurations.
     pub fn new(configurations: &'c Configurations<'c>, symbols: &'c [Expr]) -> Occurring<'c> {
         let problem = configurations.problem();
         let defined = |(_, definition): &(String, Expr)| match problem.inlined("", definition) {
@@ -150,8 +145,7 @@ impl<'c> Occurring<'c> {
         Occurring { configurations, symbols, defined, common, known: Mutex::default() }
     }
 
-    /// A number without what configurations with these values of the symbols do not need. Where too
-    /// many values occur, its parts.
+    /// A number without what configurations with these values do not need, or its parts so.
     fn narrowed(&self, number: &Expr, values: &[i64]) -> Expr {
         let known = self.environments(self.parameters(number));
         let own = known.as_ref().and_then(|known| known.get(values));
@@ -167,8 +161,7 @@ impl<'c> Occurring<'c> {
         }
     }
 
-    /// The values of all names in a configuration with these values of the symbols; empty where
-    /// none is known.
+    /// The values of all names in a configuration with these values; empty if none is known.
     pub fn typical(&self, values: &[i64]) -> Vec<i64> {
         let known = self.environments(self.parameters(&Expr::Int(0)));
         let own = known.as_ref().and_then(|known| known.get(values)?.first());

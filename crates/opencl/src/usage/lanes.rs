@@ -29,8 +29,7 @@ impl From<&Lane> for Axis {
     }
 }
 
-/// The pieces of rows of the first digit on which lanes lie that are served together, `warp` of
-/// them.
+/// The pieces of rows of the first digit with lanes that are served together, `warp` of them.
 struct Pieces {
     /// 1 if some lie on two rows, but not on whole ones.
     torn: Expr,
@@ -42,10 +41,8 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// A piece begins with each row and with each warp, but for those that begin together.
-    ///
-    /// Where digits count more items than a group has, as its last row is not whole, `most` is how
-    /// many there are.
+    /// A piece begins with each row and with each warp, but for those that begin together. `most`:
+    /// how many items there are, where the last row is not whole.
     fn of(warp: i64, lanes: &[Lane], most: Option<&Expr>) -> Pieces {
         let extent = lanes.first().map_or(Expr::Int(1), |lane| lane.extent.clone());
         let rows: Expr = lanes.iter().skip(1).map(|lane| &lane.extent).product();
@@ -71,12 +68,10 @@ impl Pieces {
 }
 
 /// Passes, in 64ths, of a memory with banks of 4 bytes that a request of `words` words a lane
-/// takes.
+/// takes, in as many phases, each for half or a quarter of the lanes.
 ///
-/// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the
-/// lanes. Within a phase, lanes at a distance of `s` words meet in the same bank as often as `s`
-/// has powers of two with the number of banks. Rows (further digits) that meet in banks are served
-/// in sequence.
+/// Within a phase, lanes at a distance of `s` words meet in the same bank as often as `s` has
+/// powers of two with the number of banks. Rows (further digits) that meet are served in sequence.
 pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], most: Option<&Expr>, words: i64) -> Expr {
     let places = (device.banks / words).max(1);
     let rows = SHARES * passes_of_rows(device, lanes, words, words);
@@ -162,8 +157,7 @@ fn meet(device: &Device<'_>, distance: Expr, span: Expr) -> Expr {
     Expr::binary(BinaryOp::Or, below, less(banks - offset, span))
 }
 
-/// On how many rows of `extent` lanes `lanes` lanes are: where neither is a
-/// multiple of the other, they begin inside of a row.
+/// On how many rows of `extent` lanes `lanes` lanes are; uneven ones begin inside of a row.
 fn rows(lanes: Expr, extent: Expr) -> Expr {
     let divided = |a: &Expr, by: &Expr| is_zero(remainder(a, by));
     let whole = quotient(&lanes, &extent);
@@ -212,8 +206,7 @@ pub(super) fn lines(
     device.known.narrowed(min(apart, touched(span)))
 }
 
-/// Lines, in 64ths, that bytes touch, in elements of `element` bytes: the mean over where
-/// they may begin.
+/// Lines, in 64ths, that bytes in such elements touch: the mean over where they may begin.
 fn touched(line: i64, bytes: Expr, element: i64, aligned: &Expr) -> Expr {
     let parts = |bytes: Expr| quotient(SHARES * bytes, line);
     let anywhere = SHARES + parts(&bytes - element);

@@ -3,27 +3,8 @@
 //! What goes in: the [steps](crate::steps) of each variant, what their names are in the problem,
 //! and which loops the source requests to be unrolled. What comes out: the problem's [`Usage`],
 //! which the time profile `resources` turns into a run time. What is promised: the numbers follow
-//! from the rules below, for any kernel; they are a compiler's likely choices and no counts of the
-//! abstract machine, so nothing that is proved about other profiles rests on them.
-//!
-//! # Rules
-//!
-//! `docs/opencl.md` has them all. Here is where each is kept:
-//!
-//! * `walk/`: what counts as an instruction (`mod.rs`) and as a request (`requests.rs`); where
-//!   accesses are and which bytes they touch (`places.rs`), and private arrays (`privates.rs`).
-//! * `unroll.rs`: which loops are unrolled, and how far.
-//! * `arrays.rs`: private arrays that live in memory.
-//! * `batch.rs`: which loads are waited for together.
-//! * `repeated.rs`: loads of what was loaded before.
-//! * `around.rs`: how often a step is executed, on average over the items of the launch.
-//! * `active.rs`: which items and warps of a group are active on a side of a branch.
-//! * `lanes.rs`: passes of banked memories, and lines, of one request.
-//! * `footprint.rs`: how many different addresses repetitions have.
-//! * `known.rs`: inputs, ranges and values of a problem's names, and numbers restricted to them.
-//! * `traffic.rs`: bytes between caches, for a group and for the launch.
-//! * `vectors.rs`: what one instruction does to several numbers of an item.
-//! * `kept.rs`: registers for what is loaded once and used again.
+//! from the rules in `docs/opencl.md`, for any kernel; they are a compiler's likely choices and no
+//! counts of the abstract machine, so nothing that is proved about other profiles rests on them.
 
 mod active;
 mod around;
@@ -61,8 +42,7 @@ use vectors::Vectors;
 /// follows takes for compiled matrix multiplications.
 const PLAIN_REGISTERS: i64 = 20;
 
-/// Instructions of a division of real numbers, beside one on the special lanes: compilers make
-/// sequences of them.
+/// Instructions of a real division, beside one on the special lanes: compilers make sequences.
 const REAL_DIVISION: i64 = 8;
 
 /// What of the device decides how requests are served, and what the problem's inputs are.
@@ -104,7 +84,6 @@ pub(crate) struct Device<'c> {
     pub loads_unaligned: bool,
     /// Rules that the problem leaves out.
     pub without: Vec<Part>,
-    /// What is known of the names of the problem.
     pub known: Known<'c>,
 }
 
@@ -139,13 +118,11 @@ impl Device<'_> {
         }
     }
 
-    /// Whether a rule counts.
     pub fn has(&self, rule: Part) -> bool {
         !self.without.contains(&rule)
     }
 
-    /// Whether a rule counts that is known of compilers for graphics processors that move loads:
-    /// of NVIDIA's.
+    /// Whether a rule counts that is known of compilers that move loads: of NVIDIA's.
     pub fn moves_loads_by(&self, rule: Part) -> bool {
         self.has(rule) && !self.source_order && !self.vectors.are_wide()
     }

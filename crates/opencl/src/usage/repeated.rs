@@ -71,8 +71,7 @@ impl Loaded {
     }
 }
 
-/// The place of an access, if no data decide it, with each loop's iterations under a name that is
-/// the same in loops inside it.
+/// The place of an access, if no data decide it, with names for iterations that loops inside keep.
 fn place(access: &MemoryAccess) -> Option<SymbolExpr> {
     let loops = access.iterations.len();
     let offset = access.offset.as_ref().filter(|_| !is_from_data(access))?;

@@ -85,8 +85,7 @@ impl Traffic<'_> {
         self.device.known.narrowed(min(pieces, self.rows(axes, margin)))
     }
 
-    /// Bytes of rows without gaps, from the first address to the last. Distances that depend on
-    /// inputs are those of rows.
+    /// Bytes of rows without gaps, from first to last. Distances by inputs are those of rows.
     fn rows(&self, axes: &[Axis], margin: Expr) -> Expr {
         let (mut rows, mut length) = (Expr::Int(1), self.bytes + margin);
         for Axis { distance, extent } in axes {
@@ -139,18 +138,16 @@ impl Traffic<'_> {
     }
 
     /// The part, in 64ths, of what each group of a unit would move alone, as they find in L1 what
-    /// others of that unit have loaded. Which groups a unit has is open, and they are in step:
-    /// where all at work touch less than those of one unit would if they had nothing in common,
-    /// that is all there is to move.
+    /// others of that unit have loaded. Which groups a unit has is open, and they are in step: all
+    /// at work may touch less than those of one unit with nothing in common.
     fn of_unit(&self, together: Expr, held: &Expr) -> Expr {
         let apart = held * self.touched(&self.sweep);
         let together = min(together, &apart);
         quotient(SHARES * together, max(1, apart))
     }
 
-    /// If what all groups at work touch in one sweep does not fit L2, it has nothing of that when
-    /// the next sweep asks for it: all that groups move, and what is moved into L2 for it. As they
-    /// are in step, what they touch in a sweep is moved once for all of them.
+    /// If what all groups at work touch in one sweep does not fit L2: all that groups move, and
+    /// what is moved into L2 for it, once a sweep for all of them, as they are in step.
     fn beyond(&self, l2: i64, touched: Expr, of_group: &Expr, at_work: &Expr) -> (Expr, Expr) {
         let extents = |axes: &[Axis]| axes.iter().map(|axis| &axis.extent).product::<Expr>();
         let groups = extents(&self.groups);
@@ -175,8 +172,7 @@ pub(super) fn gap(axes: &[Axis], piece: &Expr, device: &Device<'_>) -> Expr {
     device.known.narrowed(least)
 }
 
-/// Of `groups` groups of `items` items those that are at work at once, within the limit of warps,
-/// and those of one unit.
+/// Of `groups` groups of `items` items those at work at once, by the warps, and those of a unit.
 pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> [Expr; 2] {
     let share = ceil_div(&groups, device.units);
     let most = most_held(device, ceil_div(items, device.warp));

@@ -58,8 +58,8 @@ impl Unroll<'_> {
 
     /// Of a loop that the source wants to be unrolled: whether all its iterations are few enough
     /// for compilers that keep the order of the source, and else how many there are in one body,
-    /// which is the greatest divisor of their number, where that is `known`, that is few enough
-    /// (LLVM, LoopUnrollPass.cpp, computeUnrollCount: partial unrolling).
+    /// the greatest divisor that is few enough (LLVM, LoopUnrollPass.cpp, computeUnrollCount:
+    /// partial unrolling).
     pub fn limited(
         &self,
         trips: &Expr,
@@ -74,8 +74,7 @@ impl Unroll<'_> {
         Ok((fits(trips.clone()), in_part))
     }
 
-    /// Instructions of one iteration of a body, as a compiler counts them that asks whether to
-    /// unroll it.
+    /// Instructions of an iteration, as a compiler counts them that asks whether to unroll it.
     fn size(&self, body: &[KernelStep]) -> Read<Expr> {
         let mut size = Expr::Int(0);
         let mut cut: Option<&SourcePlace> = None;

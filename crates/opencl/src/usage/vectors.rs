@@ -1,9 +1,8 @@
 //! Vectors of an item: numbers on which one instruction works together.
 //!
-//! Processors have them; a lane of a graphics processor has one number of 4 bytes, so that vectors
-//! of the source are as many instructions as they have words. Where there are vectors, compilers
-//! also pack what unrolled iterations do to numbers that are neighbours (LLVM's Auto-Vectorization,
-//! "The SLP Vectorizer").
+//! Processors have them; a lane of a graphics processor has one number of 4 bytes. Where there are
+//! vectors, compilers also pack what unrolled iterations do to numbers that are neighbours (LLVM's
+//! Auto-Vectorization, "The SLP Vectorizer").
 
 use tickbound_expr::Expr;
 
@@ -66,8 +65,7 @@ impl Vectors {
         (bytes + self.widest() - 1) / self.widest()
     }
 
-    /// Registers for an array of `bytes` bytes with elements of `element`: those of one word lie
-    /// side by side.
+    /// Registers for an array with elements of `element` bytes; those of a word lie side by side.
     pub fn registers(&self, bytes: Expr, element: i64) -> Expr {
         let element = if element <= WORD { self.bytes } else { element };
         ceil_div(bytes, element) * self.instructions(element)
@@ -99,10 +97,7 @@ fn packs(accesses: &[Unrolled], axis: usize) -> Expr {
         let distance = access.axes.get(axis).and_then(|axis| axis.distance.clone());
         let Some(distance) = distance else { return Expr::Int(0) };
         let next = is_zero(&distance - access.bytes);
-        match access.store {
-            true => next,
-            false => choice(is_zero(distance), 1, next),
-        }
+        if access.store { next } else { choice(is_zero(distance), 1, next) }
     };
     all(accesses.iter().map(fits))
 }

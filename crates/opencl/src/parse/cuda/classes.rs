@@ -12,7 +12,6 @@ use crate::ast::{AddressSpace, CExpr, CStmtKind, CVariable, ExprKind, Type};
 use crate::lines::is_word;
 
 impl<'tu> Tree<'_, 'tu> {
-    /// Declarations in a function.
     pub(super) fn cuda_declarations(&mut self, children: &[Entity<'tu>]) -> CStmtKind {
         let mut all = Vec::new();
         for child in children.iter().filter(|child| child.get_kind() == EntityKind::VarDecl) {

@@ -23,14 +23,12 @@ pub(super) fn stripped<'tu>(entity: &Entity<'tu>) -> Entity<'tu> {
     inner
 }
 
-/// Whether a type is a reference.
 pub(super) fn is_reference(ty: Option<clang::Type<'_>>) -> bool {
     let kind = ty.map(|ty| ty.get_canonical_type().get_kind());
     matches!(kind, Some(TypeKind::LValueReference | TypeKind::RValueReference))
 }
 
-/// Whether a declaration belongs to no function. Versions of libclang number the kinds of what is
-/// around all declarations differently.
+/// Whether a declaration belongs to no function. Versions of libclang number kinds differently.
 pub(super) fn is_global(entity: &Entity<'_>) -> bool {
     use EntityKind::{Constructor, ConversionFunction, FunctionDecl, FunctionTemplate, Method};
     let functions = [Constructor, ConversionFunction, FunctionDecl, FunctionTemplate, Method];
@@ -44,13 +42,11 @@ pub(super) fn stands_for_itself(ty: clang::Type<'_>) -> bool {
     group_kind(ty).is_some() || ty.get_canonical_type().get_display_name().contains("(lambda at ")
 }
 
-/// The parameters of a function or a lambda.
 pub(super) fn parameters_of<'tu>(function: &Entity<'tu>) -> Vec<Entity<'tu>> {
     let children = function.get_children().into_iter();
     children.filter(|child| child.get_kind() == EntityKind::ParmDecl).collect()
 }
 
-/// The function with its body, if there is one.
 pub(super) fn body_of<'tu>(function: &Entity<'tu>) -> Option<Entity<'tu>> {
     let has_body = |function: &Entity<'tu>| {
         function.get_children().iter().any(|child| child.get_kind() == EntityKind::CompoundStmt)

@@ -344,7 +344,6 @@ pub(super) fn has_memory(declaration: &Entity<'_>) -> bool {
     declaration.get_children().iter().any(|child| memory.contains(&child.get_kind()))
 }
 
-/// Whether a variable lies in shared memory.
 pub(super) fn has_shared(declaration: &Entity<'_>) -> bool {
     let children = declaration.get_children();
     children.iter().any(|child| child.get_kind() == EntityKind::CudaSharedAttr)

@@ -9,7 +9,6 @@ use super::cursors::{is_global, is_reference, parameters_of, stands_for_itself};
 use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CVariable, ExprKind, Type, UnaryOp};
 use crate::read::is_pure;
 
-/// What is called.
 pub(super) struct Callee<'tu> {
     /// The function with its body; of a template the instance.
     pub(super) entity: Entity<'tu>,
@@ -28,7 +27,6 @@ enum Passing {
     Place(CExpr),
     /// A pointer to the argument.
     Pointer,
-    /// The value.
     Value,
     /// The members, each by its value.
     Members,
@@ -194,7 +192,6 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    /// A function with this name and these parameters.
     pub(super) fn defined(
         &mut self,
         entity: &Entity<'tu>,
@@ -287,8 +284,7 @@ pub(super) fn own_name(name: &str) -> String {
     if reserved || name.starts_with("__") { format!("{name}_") } else { name.to_owned() }
 }
 
-/// Whether an expression names a variable, or a part of one that no number chooses: it can be
-/// written twice for what it names.
+/// Whether an expression is a variable, or a fixed part of one: it can be written twice.
 pub(super) fn is_simple(e: &CExpr) -> bool {
     match &e.kind {
         ExprKind::Variable(..) => true,
@@ -313,7 +309,6 @@ pub(super) fn address_of(e: CExpr) -> CExpr {
     CExpr { kind: ExprKind::Unary(UnaryOp::Address, Box::new(e)), ty, at }
 }
 
-/// What the pointer in a variable points to.
 pub(super) fn deref(variable: &CVariable) -> CExpr {
     let pointer = variable_of(variable);
     let ty = variable.ty.element().cloned().unwrap_or(Type::Void);
@@ -321,7 +316,6 @@ pub(super) fn deref(variable: &CVariable) -> CExpr {
     CExpr { kind: ExprKind::Unary(UnaryOp::Deref, Box::new(pointer)), ty, at }
 }
 
-/// A variable as an expression.
 pub(super) fn variable_of(variable: &CVariable) -> CExpr {
     let kind = ExprKind::Variable(variable.id, variable.name.clone());
     CExpr { kind, ty: variable.ty.clone(), at: variable.at.clone() }

@@ -6,7 +6,6 @@ use super::super::state::Tree;
 use super::super::types::INT;
 use crate::ast::{CBinaryOp, CExpr, ExprKind};
 
-/// A kind of group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GroupKind {
     /// All items of a block.
@@ -114,7 +113,6 @@ impl<'tu> Tree<'_, 'tu> {
         self.expr(at, ExprKind::Binary(op, Box::new(a), Box::new(b)))
     }
 
-    /// A number of a dimension.
     fn in_dimension(&mut self, entity: &Entity<'tu>, name: &str, d: usize) -> CExpr {
         let d = self.with_kind(entity, ExprKind::Int(i64::try_from(d).unwrap_or(0)), INT);
         self.with_kind(entity, ExprKind::Call(name.to_owned(), vec![d]), UINT)

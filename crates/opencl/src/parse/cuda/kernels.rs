@@ -7,20 +7,18 @@ use clang::{Entity, EntityKind, TemplateArgument};
 use super::super::state::Tree;
 use super::cursors::{is_vendors, parameters_of};
 use super::functions::holds_pointer;
-use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind};
-use crate::ast::{Type, Unit};
+use crate::ast::{
+    AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, Type, Unit,
+};
 use crate::error::{Read, ReadError};
 
-/// A kernel of the source.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::parse) struct SourceKernel<'tu> {
     /// Its function, or the template.
     pub(in crate::parse) entity: Entity<'tu>,
-    /// Whether it is a template.
     pub(in crate::parse) template: bool,
 }
 
-/// All kernels that a source defines.
 pub(in crate::parse) fn kernels<'tu>(root: &Entity<'tu>) -> Vec<SourceKernel<'tu>> {
     let mut found = Vec::new();
     let mut left: Vec<Entity<'tu>> = root.get_children();
@@ -61,7 +59,6 @@ pub(in crate::parse) fn qualified(entity: &Entity<'_>) -> String {
     names.join("::")
 }
 
-/// Parameters of a template.
 pub(in crate::parse) fn template_parameters<'tu>(template: &Entity<'tu>) -> Vec<Entity<'tu>> {
     let children = template.get_children().into_iter();
     let parameters = children.filter(|child| {

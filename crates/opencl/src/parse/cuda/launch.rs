@@ -31,7 +31,8 @@ struct Assigned<'tu> {
 }
 
 /// What is followed in a function of the host.
-struct Host<'tu> {
+struct Host<'h, 'a, 'tu> {
+    tree: &'h mut Tree<'a, 'tu>,
     assigned: Vec<Assigned<'tu>>,
     depth: usize,
 }
@@ -67,30 +68,26 @@ impl<'tu> Tree<'_, 'tu> {
                     Some((name.clone(), self.expr(&parameter, ExprKind::Symbol(name))))
                 })
                 .collect();
-            let mut host = Host { assigned, depth: 0 };
-            self.launches_in(&function, &mut host, &mut all);
+            Host { tree: self, assigned, depth: 0 }.launches_in(&function, &mut all);
         }
         all.sort_by_key(|(offset, _)| *offset);
         all.into_iter().map(|(_, launch)| launch).collect()
     }
+}
 
-    fn launches_in(
-        &mut self,
-        part: &Entity<'tu>,
-        host: &mut Host<'tu>,
-        all: &mut Vec<(usize, SourceLaunch)>,
-    ) {
+impl<'tu> Host<'_, '_, 'tu> {
+    fn launches_in(&mut self, part: &Entity<'tu>, all: &mut Vec<(usize, SourceLaunch)>) {
         for child in part.get_children() {
             if child.get_kind() == EntityKind::CallExpr
-                && let Some(launch) = self.launch(&child, host)
+                && let Some(launch) = self.launch(&child)
             {
-                all.push((self.text.span(&child).start, launch));
+                all.push((self.tree.text.span(&child).start, launch));
             }
-            self.launches_in(&child, host, all);
+            self.launches_in(&child, all);
         }
     }
 
-    fn launch(&mut self, call: &Entity<'tu>, host: &mut Host<'tu>) -> Option<SourceLaunch> {
+    fn launch(&mut self, call: &Entity<'tu>) -> Option<SourceLaunch> {
         let children = operands(call);
         let place = children.iter().position(|child| {
             child.get_name().is_some_and(|name| CONFIGURE.contains(&name.as_str()))
@@ -99,7 +96,7 @@ impl<'tu> Tree<'_, 'tu> {
         let configured = operands(&children[place]);
         let [_, grid, block, rest @ ..] = configured.as_slice() else { return None };
         let function = stripped(function);
-        let text = self.text.of(&function).split('<').next().unwrap_or_default().trim();
+        let text = self.tree.text.of(&function).split('<').next().unwrap_or_default().trim();
         let kernel = function.get_name().filter(|name| !name.is_empty());
         let kernel = kernel.unwrap_or_else(|| {
             text.rsplit("::").next().unwrap_or_default().trim_start_matches('(').to_owned()
@@ -109,19 +106,19 @@ impl<'tu> Tree<'_, 'tu> {
         let written = operands(&function)
             .into_iter()
             .filter(|child| child.get_kind() != EntityKind::OverloadedDeclRef);
-        let template = written.map(|argument| self.number(&argument, host)).collect();
-        let bytes = rest.first().filter(|bytes| !self.text.of(bytes).is_empty());
-        let shared = bytes.map_or(Some(Expr::Int(0)), |bytes| self.number(bytes, host));
+        let template = written.map(|argument| self.number(&argument)).collect();
+        let bytes = rest.first().filter(|bytes| !self.tree.text.of(bytes).is_empty());
+        let shared = bytes.map_or(Some(Expr::Int(0)), |bytes| self.number(bytes));
         let given = before.iter().chain(&children[place + 1..]);
         let mut arguments = Vec::new();
         for argument in given {
-            self.argument(argument, host, &mut arguments);
+            self.argument(argument, &mut arguments);
         }
         Some(SourceLaunch {
             kernel,
-            line: self.at(call).line,
-            grid: self.sizes(grid, host),
-            block: self.sizes(block, host),
+            line: self.tree.at(call).line,
+            grid: self.sizes(grid),
+            block: self.sizes(block),
             shared,
             arguments,
             template,
@@ -130,14 +127,10 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// What is passed: a structure as its members.
-    fn argument(
-        &mut self,
-        argument: &Entity<'tu>,
-        host: &mut Host<'tu>,
-        all: &mut Vec<Option<SymbolExpr>>,
-    ) {
-        let Some(Type::Struct(_, fields)) = argument.get_type().map(|ty| self.type_of(ty)) else {
-            return all.push(self.number(argument, host));
+    fn argument(&mut self, argument: &Entity<'tu>, all: &mut Vec<Option<SymbolExpr>>) {
+        let Some(Type::Struct(_, fields)) = argument.get_type().map(|ty| self.tree.type_of(ty))
+        else {
+            return all.push(self.number(argument));
         };
         let mut inner = stripped(argument);
         while let [.., one] = operands(&inner).as_slice()
@@ -156,30 +149,29 @@ impl<'tu> Tree<'_, 'tu> {
             _ => Vec::new(),
         };
         for place in 0..fields.len() {
-            let number = items.get(place).and_then(|item| self.number(item, host));
+            let number = items.get(place).and_then(|item| self.number(item));
             all.push(number);
         }
     }
 
     /// The sizes in three dimensions.
-    fn sizes(&mut self, entity: &Entity<'tu>, host: &mut Host<'tu>) -> Vec<Option<SymbolExpr>> {
+    fn sizes(&mut self, entity: &Entity<'tu>) -> Vec<Option<SymbolExpr>> {
         let inner = self.copied(entity);
         if let Some(variable) = inner
             .get_reference()
             .filter(|_| inner.get_kind() == EntityKind::DeclRefExpr && is_dim3(&inner))
         {
-            return (0..3).map(|d| self.component(&variable, d, host)).collect();
+            return (0..3).map(|d| self.component(&variable, d)).collect();
         }
-        let e = self.expression(&inner);
+        let e = self.tree.expression(&inner);
         match e.kind {
             ExprKind::List(items) => {
-                let mut all: Vec<_> =
-                    items.iter().map(|item| self.host_number(item, host)).collect();
+                let mut all: Vec<_> = items.iter().map(|item| self.value(item)).collect();
                 all.resize(3, Some(Expr::Int(1)));
                 all
             }
             _ => {
-                let first = self.host_number(&e, host);
+                let first = self.value(&e);
                 vec![first, Some(Expr::Int(1)), Some(Expr::Int(1))]
             }
         }
@@ -192,7 +184,7 @@ impl<'tu> Tree<'_, 'tu> {
             && inner.get_reference().is_some_and(|f| f.get_kind() == EntityKind::Constructor)
         {
             let given = operands(&inner);
-            let given: Vec<_> = given.iter().filter(|o| !self.text.of(o).is_empty()).collect();
+            let given: Vec<_> = given.iter().filter(|o| !self.tree.text.of(o).is_empty()).collect();
             match given.as_slice() {
                 [one] if is_dim3(one) => inner = stripped(one),
                 _ => break,
@@ -202,47 +194,42 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// A component of a variable of type `dim3`.
-    fn component(
-        &mut self,
-        variable: &Entity<'tu>,
-        d: usize,
-        host: &mut Host<'tu>,
-    ) -> Option<SymbolExpr> {
+    fn component(&mut self, variable: &Entity<'tu>, d: usize) -> Option<SymbolExpr> {
         let name = variable.get_name()?;
         let member = ["x", "y", "z"][d.min(2)];
         let of = |a: &&Assigned<'tu>| a.variable == *variable;
-        let whole = host.assigned.iter().filter(of).filter(|a| a.member.is_none()).count();
+        let whole = self.assigned.iter().filter(of).filter(|a| a.member.is_none()).count();
         let of_member =
-            host.assigned.iter().filter(of).filter(|a| a.member.as_deref() == Some(member));
+            self.assigned.iter().filter(of).filter(|a| a.member.as_deref() == Some(member));
         let changes: Vec<Option<Entity<'tu>>> = of_member.map(|a| a.value).collect();
         let own = Some(Expr::Name(format!("{name}_{member}")));
-        if host.depth >= MAX_DEPTH || variable.get_kind() != EntityKind::VarDecl {
+        if self.depth >= MAX_DEPTH || variable.get_kind() != EntityKind::VarDecl {
             return own;
         }
-        host.depth += 1;
+        self.depth += 1;
         let found = match (changes.as_slice(), whole) {
-            ([Some(value)], 0) => self.number(value, host),
+            ([Some(value)], 0) => self.number(value),
             ([], 0) => match operands(variable).last() {
-                Some(init) => self.sizes(init, host).into_iter().nth(d).flatten(),
+                Some(init) => self.sizes(init).into_iter().nth(d).flatten(),
                 None => Some(Expr::Int(1)),
             },
             ([], 1) => {
-                let value = host.assigned.iter().find(of).and_then(|a| a.value);
-                value.and_then(|value| self.sizes(&value, host).into_iter().nth(d).flatten())
+                let value = self.assigned.iter().find(of).and_then(|a| a.value);
+                value.and_then(|value| self.sizes(&value).into_iter().nth(d).flatten())
             }
             _ => None,
         };
-        host.depth -= 1;
+        self.depth -= 1;
         found.or(own)
     }
 
-    /// A whole number in the names of the host.
-    fn number(&mut self, entity: &Entity<'tu>, host: &mut Host<'tu>) -> Option<SymbolExpr> {
-        let e = self.expression(entity);
-        self.host_number(&e, host)
+    /// A whole number in the names of the self.
+    fn number(&mut self, entity: &Entity<'tu>) -> Option<SymbolExpr> {
+        let e = self.tree.expression(entity);
+        self.value(&e)
     }
 
-    fn host_number(&mut self, e: &CExpr, host: &mut Host<'tu>) -> Option<SymbolExpr> {
+    fn value(&mut self, e: &CExpr) -> Option<SymbolExpr> {
         Some(match &e.kind {
             ExprKind::Int(n) | ExprKind::SizeOf(n) => Expr::Int(*n),
             ExprKind::Real(text) => {
@@ -252,68 +239,53 @@ impl<'tu> Tree<'_, 'tu> {
             }
             ExprKind::Symbol(name) => Expr::Name(name.clone()),
             ExprKind::Variable(id, name) => match self.declared(*id) {
-                Some(entity) => self.host_variable(&entity, name, host),
+                Some(entity) => self.variable(&entity, name),
                 // A parameter of a function that has been read.
                 None => Expr::Name(name.clone()),
             },
-            ExprKind::Member { base, member, .. } => self.host_member(base, member, host)?,
-            ExprKind::Cast(inner) | ExprKind::Unary(UnaryOp::Plus, inner) => {
-                self.host_number(inner, host)?
-            }
-            ExprKind::Unary(UnaryOp::Minus, inner) => {
-                Expr::Neg(Box::new(self.host_number(inner, host)?))
-            }
+            ExprKind::Member { base, member, .. } => self.member(base, member)?,
+            ExprKind::Cast(inner) | ExprKind::Unary(UnaryOp::Plus, inner) => self.value(inner)?,
+            ExprKind::Unary(UnaryOp::Minus, inner) => Expr::Neg(Box::new(self.value(inner)?)),
             ExprKind::Binary(op, a, b) => {
                 let op = host_operator(*op)?;
                 let real = |e: &CExpr| matches!(e.ty, Type::Scalar(ScalarType::Real { .. }));
                 if op == BinaryOp::Div && (real(a) || real(b)) {
                     return None;
                 }
-                Expr::binary(op, self.host_number(a, host)?, self.host_number(b, host)?)
+                Expr::binary(op, self.value(a)?, self.value(b)?)
             }
-            ExprKind::Call(name, arguments) => self.host_call(name, arguments, host)?,
+            ExprKind::Call(name, arguments) => self.call(name, arguments)?,
             ExprKind::List(items) => match items.as_slice() {
-                [one] => self.host_number(one, host)?,
+                [one] => self.value(one)?,
                 _ => return None,
             },
             _ => return None,
         })
     }
 
-    /// The declaration of a variable.
     fn declared(&self, id: VariableId) -> Option<Entity<'tu>> {
-        self.variables.iter().find(|(_, (own, _))| *own == id).map(|(entity, _)| *entity)
+        self.tree.variables.iter().find(|(_, (own, _))| *own == id).map(|(entity, _)| *entity)
     }
 
     /// A size of a variable of type `dim3`; of other members their names.
-    fn host_member(
-        &mut self,
-        base: &CExpr,
-        member: &str,
-        host: &mut Host<'tu>,
-    ) -> Option<SymbolExpr> {
+    fn member(&mut self, base: &CExpr, member: &str) -> Option<SymbolExpr> {
         let ExprKind::Variable(id, name) = &base.kind else {
             return Some(Expr::Name(member.to_owned()));
         };
         let d = ["x", "y", "z"].iter().position(|known| *known == member);
         let sizes = matches!(&base.ty, Type::Struct(name, _) if name == "dim3");
         match (self.declared(*id).filter(|_| sizes), d) {
-            (Some(entity), Some(d)) => self.component(&entity, d, host),
+            (Some(entity), Some(d)) => self.component(&entity, d),
             _ => Some(Expr::Name(format!("{name}_{member}"))),
         }
     }
 
     /// A variable of the host: its only value, else its name.
-    fn host_variable(
-        &mut self,
-        entity: &Entity<'tu>,
-        name: &str,
-        host: &mut Host<'tu>,
-    ) -> SymbolExpr {
+    fn variable(&mut self, entity: &Entity<'tu>, name: &str) -> SymbolExpr {
         let own = Expr::Name(name.to_owned());
         let changes: Vec<Option<Entity<'tu>>> =
-            host.assigned.iter().filter(|a| a.variable == *entity).map(|a| a.value).collect();
-        if entity.get_kind() != EntityKind::VarDecl || host.depth >= MAX_DEPTH {
+            self.assigned.iter().filter(|a| a.variable == *entity).map(|a| a.value).collect();
+        if entity.get_kind() != EntityKind::VarDecl || self.depth >= MAX_DEPTH {
             return own;
         }
         let init = operands(entity).pop();
@@ -322,32 +294,27 @@ impl<'tu> Tree<'_, 'tu> {
             ([Some(value)], None) => *value,
             _ => return own,
         };
-        host.depth += 1;
-        let number = self.number(&value, host);
-        host.depth -= 1;
+        self.depth += 1;
+        let number = self.number(&value);
+        self.depth -= 1;
         number.unwrap_or(own)
     }
 
     /// `ceil(a / b)`, `min`, `max`, and functions that only return.
-    fn host_call(
-        &mut self,
-        name: &str,
-        arguments: &[CExpr],
-        host: &mut Host<'tu>,
-    ) -> Option<SymbolExpr> {
+    fn call(&mut self, name: &str, arguments: &[CExpr]) -> Option<SymbolExpr> {
         if let ("ceil", [quotient]) = (name, arguments) {
             let mut inner = quotient;
             while let ExprKind::Cast(next) = &inner.kind {
                 inner = next;
             }
             let ExprKind::Binary(CBinaryOp::Div, a, b) = &inner.kind else {
-                return self.host_number(inner, host);
+                return self.value(inner);
             };
-            let parts = vec![self.host_number(a, host)?, self.host_number(b, host)?];
+            let parts = vec![self.value(a)?, self.value(b)?];
             return Some(Expr::Call(Function::CeilDiv, parts));
         }
         let parts: Vec<Option<SymbolExpr>> =
-            arguments.iter().map(|argument| self.host_number(argument, host)).collect();
+            arguments.iter().map(|argument| self.value(argument)).collect();
         let function = match name {
             "min" | "fmin" => Some(Function::Min),
             "max" | "fmax" => Some(Function::Max),
@@ -356,15 +323,15 @@ impl<'tu> Tree<'_, 'tu> {
         if let Some(function) = function {
             return Some(Expr::Call(function, parts.into_iter().collect::<Option<_>>()?));
         }
-        let called: CFunction = self.cuda.unit.functions.get(name)?.clone();
+        let called: CFunction = self.tree.cuda.unit.functions.get(name)?.clone();
         let [statement] = called.body.as_slice() else { return None };
         let CStmtKind::Return(Some(result)) = &statement.kind else { return None };
-        if host.depth >= MAX_DEPTH {
+        if self.depth >= MAX_DEPTH {
             return None;
         }
-        host.depth += 1;
-        let result = self.host_number(result, host);
-        host.depth -= 1;
+        self.depth += 1;
+        let result = self.value(result);
+        self.depth -= 1;
         let names: HashMap<&str, &Option<SymbolExpr>> =
             called.parameters.iter().map(|p| p.name.as_str()).zip(&parts).collect();
         let put = |name: &String| match names.get(name.as_str()) {
@@ -437,7 +404,6 @@ fn is_conditional(kind: EntityKind) -> bool {
 }
 
 impl<'tu> Tree<'_, 'tu> {
-    /// What a function changes.
     fn assignments(&self, part: &Entity<'tu>, conditional: bool, found: &mut Vec<Assigned<'tu>>) {
         use EntityKind::{BinaryOperator, CallExpr, CompoundAssignOperator, UnaryOperator};
         for child in part.get_children() {

@@ -5,6 +5,7 @@ use clang::Entity;
 use super::super::state::Tree;
 use super::super::types::INT;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, ScalarType, Type, UnaryOp};
+use crate::lines::lists;
 
 /// Functions of CUDA and those of OpenCL C with the same arguments.
 const SAME: &str = "\
@@ -95,11 +96,6 @@ const REFUSED: [(&str, &str); 9] = [
 /// Flags of a barrier that orders local and global memory.
 const BARRIER_FLAGS: i64 = 3;
 
-/// Whether a list with spaces has a name.
-fn lists(names: &str, name: &str) -> bool {
-    names.split_whitespace().any(|known| known == name)
-}
-
 /// The second name of `first=second` in a list.
 fn renamed(names: &'static str, name: &str) -> Option<&'static str> {
     let pairs = names.split_whitespace().filter_map(|pair| pair.split_once('='));
@@ -170,7 +166,6 @@ impl<'tu> Tree<'_, 'tu> {
         let real = arguments.first().is_some_and(|argument| is_real(&argument.ty));
         match plain {
             "abs" | "min" | "max" if real => {
-                let plain = if plain == "abs" { "abs" } else { plain };
                 self.plain_call(entity, &format!("f{plain}"), arguments)
             }
             _ if lists(MATHS, plain) && renamed(SAME, plain).is_none() => {
@@ -183,7 +178,6 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    /// Expressions in sequence.
     pub(super) fn sequence(&mut self, at: &Entity<'tu>, all: Vec<CExpr>) -> CExpr {
         let mut all = all.into_iter();
         let Some(first) = all.next() else { return self.with_kind(at, ExprKind::Int(0), INT) };
@@ -194,7 +188,6 @@ impl<'tu> Tree<'_, 'tu> {
         })
     }
 
-    /// A barrier of the group.
     pub(super) fn barrier(&mut self, entity: &Entity<'tu>) -> CExpr {
         let flags = self.with_kind(entity, ExprKind::Int(BARRIER_FLAGS), INT);
         self.plain_call(entity, "barrier", vec![flags])
@@ -258,7 +251,6 @@ impl<'tu> Tree<'_, 'tu> {
         Some(self.expr(entity, kind))
     }
 
-    /// What a pointer points to.
     pub(super) fn dereferenced(&mut self, pointer: CExpr, at: &Entity<'tu>) -> Option<CExpr> {
         if let ExprKind::Unary(UnaryOp::Address, place) = pointer.kind {
             return Some(*place);

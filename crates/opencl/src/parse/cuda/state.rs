@@ -15,7 +15,6 @@ pub(in crate::parse) struct CudaTree<'tu> {
     pub(in crate::parse) on: bool,
     /// Items of a warp.
     pub(super) warp: i64,
-    /// Dimensions of the launch.
     pub(super) dimensions: usize,
     /// Parameters of the template whose instance is being read.
     pub(super) bound: HashMap<String, CExpr>,

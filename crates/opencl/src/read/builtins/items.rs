@@ -9,9 +9,10 @@ use super::super::symbolic::{Poly, WideInterval};
 use super::super::types::{is_real, parts, width};
 use super::super::value::ReadValue;
 use super::super::{Read, Reader};
-use super::{Call, lists};
+use super::Call;
 use crate::ast::{CExpr, SourcePlace, Type};
 use crate::error::ReadError;
+use crate::lines::lists;
 use crate::preprocess::REQUIRED_SUB_GROUP;
 use crate::steps::{Arithmetic, Dependence};
 
@@ -267,7 +268,6 @@ impl<'a> Reader<'a> {
         })))
     }
 
-    /// Items of a group.
     fn items(&mut self) -> Poly {
         let dimensions = self.request.dimensions.clamp(1, 3);
         (0..dimensions).fold(Poly::int(1), |all, d| {

@@ -19,14 +19,10 @@ const REFUSED: [(&str, &str, &str); 2] = [
     ("get_pipe_", "a pipe", "pass the data in a buffer"),
 ];
 
-/// A call of a function.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// What is passed.
     pub arguments: &'a [CExpr],
-    /// The expression.
     pub e: &'a CExpr,
 }
 
@@ -48,13 +44,7 @@ pub(crate) fn writes_last(name: &str) -> bool {
     numbers::has_two_results(name)
 }
 
-/// Whether a name is one of a list, which has spaces between them.
-pub(super) fn lists(names: &str, name: &str) -> bool {
-    names.split(' ').any(|known| known == name)
-}
-
 impl<'a> Reader<'a> {
-    /// A call of a builtin function.
     pub fn builtin(&mut self, call: Call<'a>) -> Read<ReadValue> {
         let Call { name, arguments, e } = call;
         match name {
@@ -106,8 +96,7 @@ impl<'a> Reader<'a> {
         self.bodiless(call)
     }
 
-    /// A function without a body: as many operations as the problem file states. What it was given
-    /// pointers to may have changed.
+    /// A function without a body: operations as stated; what pointers reach may have changed.
     fn bodiless(&mut self, call: Call<'a>) -> Read<ReadValue> {
         let Call { name, arguments, e } = call;
         if let Some((_, what, fix)) = REFUSED.iter().find(|(start, ..)| name.starts_with(start)) {
@@ -133,7 +122,6 @@ impl<'a> Reader<'a> {
         Ok(self.unknown(&e.ty, Dependence::Data))
     }
 
-    /// The values of arguments.
     fn all(&mut self, arguments: &'a [CExpr]) -> Read<Vec<ReadValue>> {
         arguments.iter().map(|argument| self.value(argument)).collect()
     }

@@ -8,8 +8,9 @@ use super::super::symbolic::{AtomKind, Poly};
 use super::super::types::{Integer, is_real, width};
 use super::super::value::ReadValue;
 use super::super::{Read, Reader};
-use super::{Call, lists};
+use super::Call;
 use crate::ast::CExpr;
+use crate::lines::lists;
 use crate::steps::{Arithmetic, Dependence};
 
 /// Other functions of whole numbers; nothing is known of their results.

@@ -9,9 +9,8 @@ use super::formula::{Formula, FormulaId};
 use super::iterations::Part;
 use super::needed::Search;
 use super::offsets::{apart_inside, matched, moves_evenly};
-use super::stored::{Guard, SOME_ITEM, StoredValue, number};
 use super::table::MAX_VISITED;
-use super::ways::Way;
+use super::ways::{Guard, SOME_ITEM, StoredValue, Way, number};
 
 impl Search<'_> {
     /// What an array holds in which something is stored.
@@ -35,8 +34,7 @@ impl Search<'_> {
         }
     }
 
-    /// The iterations in which something is stored at `at` that are needed, if what stands at
-    /// `offset` is.
+    /// The iterations that store at `at` and are needed, if what stands at `offset` is.
     pub(super) fn same_place(&mut self, at: &Poly, offset: &Poly, way: Way) -> Option<Way> {
         let counters = self.terms.leaves(at);
         if at == offset {
@@ -86,8 +84,7 @@ impl Search<'_> {
         (same && self.terms.atom_of(leaf) == Some(atom)).then_some(leaf)
     }
 
-    /// What a variable holds at the beginning of an iteration: what it held before the loop, or at
-    /// the end of the iteration before.
+    /// What a variable holds as an iteration begins: from before the loop, or the one before.
     pub(super) fn carried(&mut self, id: FormulaId, part: Part, way: Way) {
         let Formula::Carried(leaf, variable, start) = self.formulas.get(id).clone() else { return };
         let Some(end) = self.formulas.end_of(leaf, variable) else { return };
@@ -133,8 +130,7 @@ impl Search<'_> {
         self.want(end, part, way);
     }
 
-    /// The offset with which something at an offset was stored last, if that is found in `left`
-    /// steps.
+    /// The offset with which something was stored last, if that is found in `left` steps.
     pub(super) fn stored_at(
         &mut self,
         end: FormulaId,

@@ -5,12 +5,10 @@ use std::rc::Rc;
 use super::super::symbolic::{Leaf, Poly};
 use crate::ast::{AddressSpace, VariableId};
 
-/// A formula in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FormulaId(pub(super) u32);
 
 impl FormulaId {
-    /// [`Formula::Unknown`].
     pub const UNKNOWN: FormulaId = FormulaId(0);
     /// Unknown, and not what it was: for walks that only look.
     pub const CHANGED: FormulaId = FormulaId(u32::MAX);
@@ -23,8 +21,7 @@ impl FormulaId {
 pub enum Formula {
     /// In a way that is not known.
     Unknown,
-    /// A number that the compiler knows, as the bits of a `double`; absent: which one is not known
-    /// here.
+    /// A number that the compiler knows, as the bits of a `double`; absent: not known here.
     Constant(Option<u64>),
     /// Loaded, an argument, or a whole number made of ids and arguments.
     Place {
@@ -38,13 +35,9 @@ pub enum Formula {
         /// For local memory, how many barriers there were before.
         barriers: u32,
     },
-    /// A component of a vector.
     Component(FormulaId, u8),
-    /// A vector with another component.
     WithComponent(FormulaId, u8, FormulaId),
-    /// A vector of these.
     Vector(Vec<FormulaId>),
-    /// The result of an operation.
     Computed(RealOperation, Vec<FormulaId>),
     /// What a variable holds at the beginning of an iteration of a loop, and before the loop.
     Carried(Leaf, VariableId, FormulaId),
@@ -58,7 +51,6 @@ pub enum Formula {
     After(Leaf, FormulaId),
 }
 
-/// An operation on real numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RealOperation {
     Add,

@@ -9,7 +9,6 @@ use super::super::symbolic::{Atom, Poly, PolyTerms, gcd};
 use super::formula::{Formula, FormulaId, RealOperation};
 use super::table::Formulas;
 
-/// Numbers that were found.
 struct Found<'c> {
     /// Those of places.
     classes: &'c HashMap<FormulaId, u32>,
@@ -19,8 +18,7 @@ struct Found<'c> {
 }
 
 impl Formulas {
-    /// The products that additions take with them, at most one for each addition, and these
-    /// additions.
+    /// The products that additions take with them, one for each at most, and these additions.
     pub fn absorbed(
         &self,
         computed: &HashSet<FormulaId>,
@@ -66,8 +64,7 @@ impl Formulas {
         }
     }
 
-    /// A number for each formula; formulas with different numbers are different functions in
-    /// all iterations of loops.
+    /// A number for each formula; different numbers are different functions in all iterations.
     pub fn keys(&self, terms: &PolyTerms, of: &[FormulaId]) -> HashMap<FormulaId, u32> {
         let classes = self.classes(terms, of);
         let mut found = Found { classes: &classes, shapes: IndexSet::new(), known: HashMap::new() };

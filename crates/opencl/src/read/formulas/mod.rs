@@ -10,8 +10,8 @@
 //! # Loops
 //!
 //! A variable that an iteration changes is [`Formula::Carried`] in it. If the formula at the end of
-//! an iteration contains the one at its beginning, both differ in each iteration, as each contains
-//! all before it. Other formulas differ where the places differ from which they are loaded.
+//! an iteration contains the one at its beginning, both differ in each iteration. Other formulas
+//! differ where the places differ from which they are loaded.
 
 mod arrays;
 mod formula;
@@ -19,12 +19,10 @@ mod iterations;
 mod keys;
 mod needed;
 mod offsets;
-mod stored;
 mod table;
 mod ways;
 
 pub use formula::{Formula, FormulaId, RealOperation};
 pub use keys::{ArraySpan, apart_classes};
-pub use stored::{Guard, SOME_ITEM, StoredValue, number};
 pub use table::Formulas;
-pub use ways::Needs;
+pub use ways::{Guard, Needs, SOME_ITEM, StoredValue, number};

@@ -12,9 +12,8 @@ use super::super::symbolic::{Poly, PolyTerms};
 use super::formula::{Formula, FormulaId};
 use super::iterations::Part;
 use super::offsets::apart;
-use super::stored::{Guards, SOME_ITEM, StoredValue, exclusive};
 use super::table::{Formulas, MAX_VISITED};
-use super::ways::{Needs, Way};
+use super::ways::{Guards, Needs, SOME_ITEM, StoredValue, Way, exclusive};
 use crate::ast::AddressSpace;
 
 /// Components of the longest vector.
@@ -270,8 +269,7 @@ impl Search<'_> {
         }
     }
 
-    /// What is loaded needs its address, and, in local memory, what was stored there. That some of
-    /// it is never loaded no compiler sees.
+    /// What is loaded needs its address, and, in local memory, what was stored there.
     fn loaded(
         &mut self,
         id: FormulaId,

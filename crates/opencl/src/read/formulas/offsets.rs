@@ -21,8 +21,7 @@ pub(super) fn apart_inside(terms: &PolyTerms, a: &Poly, b: &Poly) -> bool {
     })
 }
 
-/// For counters of closed loops the values with which one offset is another: a counter is any that
-/// grows it as much.
+/// Values of counters of closed loops with which one offset is another, by what they add to it.
 pub(super) fn matched(
     terms: &mut PolyTerms,
     leaves: &[Leaf],

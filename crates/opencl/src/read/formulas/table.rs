@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 use super::super::symbolic::{Atom, Leaf, Poly, PolyTerms};
 use super::formula::{Formula, FormulaId, RealOperation};
 use super::offsets::{apart_inside, matched, moves_evenly};
-use super::stored::{Guards, StoredValue};
+use super::ways::{Guards, StoredValue};
 use crate::ast::VariableId;
 
 /// Of which formula one is a copy, with which numbers for its counters, and the loops that had
@@ -47,7 +47,6 @@ const MAX_PLACES: usize = 6;
 pub(super) const MAX_VISITED: usize = 4096;
 
 impl Formulas {
-    /// A table of what is unknown and of constants.
     pub fn new() -> Formulas {
         let mut formulas = Formulas::default();
         formulas.add(Formula::Unknown);
@@ -55,7 +54,6 @@ impl Formulas {
         formulas
     }
 
-    /// The formula in the table.
     pub fn add(&mut self, formula: Formula) -> FormulaId {
         let (number, new) = self.table.insert_full(formula);
         let id = FormulaId(u32::try_from(number).unwrap_or(0));
@@ -65,22 +63,18 @@ impl Formulas {
         id
     }
 
-    /// A formula that may be in the table.
     pub(super) fn find(&self, formula: &Formula) -> Option<FormulaId> {
         self.table.get_index_of(formula).and_then(|i| u32::try_from(i).ok()).map(FormulaId)
     }
 
-    /// The formula itself.
     pub fn get(&self, id: FormulaId) -> &Formula {
         self.table.get_index(id.0 as usize).unwrap_or(&Formula::Unknown)
     }
 
-    /// A known number.
     pub fn number(&mut self, value: f64) -> FormulaId {
         self.add(Formula::Constant(Some(value.to_bits())))
     }
 
-    /// Its value, if it is a known number.
     pub fn value(&self, id: FormulaId) -> Option<f64> {
         match self.get(id) {
             Formula::Constant(bits) => bits.map(f64::from_bits),
@@ -97,8 +91,7 @@ impl Formulas {
         }
     }
 
-    /// In how many of its components, of `width`, a constant may stand with which an operation is
-    /// none.
+    /// In how many of `width` components a constant may stand with which an operation is none.
     pub fn neutral(&self, id: FormulaId, width: u8, op: RealOperation) -> u8 {
         match self.get(id) {
             Formula::Unknown | Formula::Constant(None) => width,
@@ -118,7 +111,6 @@ impl Formulas {
         }
     }
 
-    /// A component of a vector.
     pub fn component(&mut self, of: FormulaId, lane: u8) -> FormulaId {
         match self.get(of) {
             Formula::WithComponent(_, own, value) if *own == lane => *value,
@@ -155,7 +147,6 @@ impl Formulas {
         }
     }
 
-    /// What stands at an offset.
     pub fn element(&mut self, terms: &mut PolyTerms, of: FormulaId, offset: &Poly) -> FormulaId {
         let mut base = of;
         loop {

@@ -4,8 +4,7 @@ use super::poly::gcd;
 use super::{AtomKind, Monomial, Poly, PolyTerms};
 
 impl PolyTerms {
-    /// Quotient rounded down. A divisor that may be negative gives something unknown; one that is
-    /// zero is undefined in C.
+    /// Quotient rounded down; unknown for a divisor that may be negative.
     pub fn quotient(&mut self, a: &Poly, d: &Poly) -> Poly {
         match (a.constant(), d.constant()) {
             (_, Some(1)) => return a.clone(),

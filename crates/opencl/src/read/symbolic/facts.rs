@@ -68,7 +68,6 @@ impl PolyTerms {
         self.facts.truncate(keep);
     }
 
-    /// Whether the value is certainly less than zero.
     pub fn negative_always(&self, poly: &Poly) -> bool {
         if self.below_zero(poly, DEPTH) {
             return true;
@@ -84,8 +83,7 @@ impl PolyTerms {
         })
     }
 
-    /// Whether the value is less than zero by a fact: from p < 0 follows q < 0 if q - p <=
-    /// 0.
+    /// Whether the value is below zero by a fact: from p < 0 follows q < 0 if q - p <= 0.
     fn follows(&self, poly: &Poly) -> bool {
         let near = self.near(poly);
         self.facts.iter().rev().any(|(fact, _)| {
@@ -108,13 +106,11 @@ impl PolyTerms {
         near
     }
 
-    /// Whether the value is certainly not less than zero.
     pub fn never_negative(&self, poly: &Poly) -> bool {
         let complement = poly.scale(-1).and_then(|p| p.sub(&Poly::int(1)));
         complement.is_some_and(|p| self.negative_always(&p))
     }
 
-    /// Whether `a < b` certainly.
     pub fn less_always(&self, a: &Poly, b: &Poly) -> bool {
         a.sub(b).is_some_and(|d| self.negative_always(&d))
     }
@@ -165,9 +161,8 @@ impl PolyTerms {
         bound.is_some_and(|bound| self.below_zero(&bound, depth - 1))
     }
 
-    /// Where a value lies in a launch within these bounds, one for each dimension. Numbers made of
-    /// ids in another way than by sums and products are taken to be those of a launch of 2^16
-    /// items.
+    /// Where a value lies in a launch within these bounds. Numbers made of ids in another way than
+    /// by sums and products are taken to be those of a launch of 2^16 items.
     pub fn in_launch(&self, poly: &Poly, bounds: &[LaunchBound]) -> WideInterval {
         let mut rest = poly.clone();
         let mut sum = WideInterval::point(0);

@@ -3,17 +3,15 @@
 //! A value is a [polynomial](Poly) with integer coefficients over *atoms*: names (ids, sizes,
 //! macros, scalar arguments), *leaves* (values that have no name outside: the iteration of a loop,
 //! something that was loaded), and terms that are no polynomials, such as quotients and
-//! comparisons, over polynomials again. Equal atoms are one atom, so equal values have equal
-//! polynomials wherever the rules know it, and a value that does not depend on something does not
-//! mention it.
+//! comparisons, over polynomials again. Equal values have equal polynomials wherever the rules know
+//! it, and a value that does not depend on something does not mention it.
 //!
 //! Each atom knows an [interval](WideInterval) that holds its value, and, where there are any,
 //! polynomials that bound it (`$lid_0 <= $local_0 - 1`). Together with the *facts* of the path
-//! (conditions of the branches around) they decide comparisons: what always holds is 1 and
-//! vanishes.
+//! (conditions of the branches around) they decide comparisons: what always holds is 1.
 //!
-//! All operations are total. Where a result does not fit (overflow, or too large a term), it is a
-//! new leaf, of which nothing is known but what it depends on.
+//! Where a result does not fit (overflow, or too large a term), it is a new leaf, of which nothing
+//! is known but what it depends on.
 
 mod division;
 mod facts;

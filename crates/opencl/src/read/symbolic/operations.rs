@@ -113,7 +113,6 @@ impl PolyTerms {
         self.not(&zero)
     }
 
-    /// The other truth value.
     pub fn not(&mut self, truth: &Poly) -> Poly {
         if let Some(AtomKind::Negative(poly)) = self.kind_of(truth).cloned()
             && let Some(other) = poly.scale(-1).and_then(|p| p.sub(&Poly::int(1)))
@@ -123,7 +122,6 @@ impl PolyTerms {
         self.sub(&Poly::int(1), truth)
     }
 
-    /// Both truth values.
     pub fn and(&mut self, a: &Poly, b: &Poly) -> Poly {
         match (a.constant(), b.constant()) {
             (Some(0), _) | (_, Some(0)) => return Poly::int(0),
@@ -135,7 +133,6 @@ impl PolyTerms {
         self.composed(AtomKind::And(a.clone(), b.clone()), WideInterval::TRUTH, WideInterval::TRUTH)
     }
 
-    /// One of two truth values.
     pub fn or(&mut self, a: &Poly, b: &Poly) -> Poly {
         match (a.constant(), b.constant()) {
             (Some(0), _) => return b.clone(),
@@ -176,8 +173,7 @@ impl PolyTerms {
         self.extreme(a, b, false)
     }
 
-    /// The lesser or the greater of two. Where they cannot be ordered, what both have in common
-    /// stands outside.
+    /// The lesser or the greater of two. What both have in common stands outside.
     fn extreme(&mut self, a: &Poly, b: &Poly, lesser: bool) -> Poly {
         if self.at_most_always(a, b) {
             return if lesser { a.clone() } else { b.clone() };
@@ -198,7 +194,6 @@ impl PolyTerms {
         self.add(&common, &extreme)
     }
 
-    /// Whether `a <= b` certainly.
     pub fn at_most_always(&self, a: &Poly, b: &Poly) -> bool {
         b.sub(a).is_some_and(|d| self.never_negative(&d))
     }
@@ -218,7 +213,6 @@ impl PolyTerms {
         self.composed(AtomKind::Power(exponent.clone()), range, range)
     }
 
-    /// An unknown truth value.
     pub fn unknown_truth(&mut self, depends: Dependence) -> Poly {
         self.leaf(WideInterval::TRUTH, depends)
     }
@@ -235,7 +229,6 @@ impl PolyTerms {
         self.quotient(a, &power)
     }
 
-    /// `a & b`
     pub fn bit_and(&mut self, a: &Poly, b: &Poly) -> Poly {
         match (a.constant(), b.constant()) {
             (Some(x), Some(y)) => Poly::int(x & y),
@@ -251,7 +244,6 @@ impl PolyTerms {
         }
     }
 
-    /// `a | b`
     pub fn bit_or(&mut self, a: &Poly, b: &Poly) -> Poly {
         match (a.constant(), b.constant()) {
             (Some(x), Some(y)) => return Poly::int(x | y),
@@ -272,7 +264,6 @@ impl PolyTerms {
         self.sub(&sum, &both)
     }
 
-    /// `a ^ b`
     pub fn bit_xor(&mut self, a: &Poly, b: &Poly) -> Poly {
         if let (Some(x), Some(y)) = (a.constant(), b.constant()) {
             return Poly::int(x ^ y);
@@ -284,7 +275,6 @@ impl PolyTerms {
         self.sub(&sum, &both)
     }
 
-    /// `~a`
     pub fn complement(&mut self, a: &Poly) -> Poly {
         self.sub(&Poly::int(-1), a)
     }

@@ -12,11 +12,9 @@ pub struct Atom(pub(super) u32);
 /// A product of atoms, each as often as its exponent, in ascending order; empty: 1.
 pub type Monomial = SmallVec<[Atom; 4]>;
 
-/// A polynomial: its monomials in ascending order with coefficients that are not zero.
-///
-/// Two polynomials are the same function of their atoms exactly if they are equal. Operations are
-/// `None` where the result does not fit. Values of
-/// variables are copied with every branch, so a copy shares the monomials.
+/// A polynomial: its monomials in ascending order with coefficients that are not zero. Two are the
+/// same function of their atoms exactly if they are equal. Operations are `None` where the result
+/// does not fit. Copies, which come with every branch, share the monomials.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Poly(Rc<[(Monomial, i64)]>);
 
@@ -32,17 +30,14 @@ impl Poly {
         Poly::term(Monomial::from_slice(&[atom]), 1)
     }
 
-    /// One monomial with its coefficient.
     pub fn term(monomial: Monomial, coefficient: i64) -> Poly {
         if coefficient == 0 { Poly::default() } else { Poly(Rc::new([(monomial, coefficient)])) }
     }
 
-    /// The monomials with their coefficients.
     pub fn terms(&self) -> &[(Monomial, i64)] {
         &self.0
     }
 
-    /// The value, if it is a constant.
     pub fn constant(&self) -> Option<i64> {
         match &*self.0 {
             [] => Some(0),
@@ -51,7 +46,6 @@ impl Poly {
         }
     }
 
-    /// The atom, if it is nothing else.
     pub fn as_atom(&self) -> Option<Atom> {
         match &*self.0 {
             [(monomial, 1)] if monomial.len() == 1 => Some(monomial[0]),
@@ -67,7 +61,6 @@ impl Poly {
         }
     }
 
-    /// The term without atoms.
     pub fn constant_term(&self) -> i64 {
         self.0.first().filter(|(monomial, _)| monomial.is_empty()).map_or(0, |(_, value)| *value)
     }
@@ -124,8 +117,7 @@ impl Poly {
         product.0.iter().all(|(monomial, _)| monomial.len() <= 12).then_some(product)
     }
 
-    /// `(q, r)` with `self = q * divisor + r` for a divisor of a single term, where `r` has no
-    /// term that the divisor divides.
+    /// `(q, r)` with `self = q * divisor + r`, where the divisor, a term, divides no term of `r`.
     pub fn split(&self, divisor: (&Monomial, i64)) -> (Poly, Poly) {
         let (mut quotient, mut rest) = (Vec::new(), Vec::new());
         for (monomial, coefficient) in self.terms() {

@@ -17,16 +17,13 @@ use crate::steps::Dependence;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Leaf(pub u32);
 
-/// What an atom is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum AtomKind {
     /// A name of the problem language.
     Name(Rc<str>),
-    /// A value without a name.
     Leaf(Leaf),
     /// Quotient rounded down; the divisor is not negative.
     Quotient(Poly, Poly),
-    /// Remainder of that quotient.
     Remainder(Poly, Poly),
     /// 1 if the polynomial is less than zero, 0 otherwise.
     Negative(Poly),
@@ -38,9 +35,7 @@ pub enum AtomKind {
     Or(Poly, Poly),
     /// The second if the first, a truth value, holds; otherwise the third.
     Choice(Poly, Poly, Poly),
-    /// The lesser.
     Min(Poly, Poly),
-    /// The greater.
     Max(Poly, Poly),
     /// A power of two; the exponent is not negative.
     Power(Poly),
@@ -49,17 +44,14 @@ pub enum AtomKind {
 /// What is known of an atom.
 #[derive(Debug, Clone)]
 pub struct Info {
-    /// Where its value lies.
     pub interval: WideInterval,
     /// The same under the assumption that launches are of 2^16 items.
     pub likely: WideInterval,
     /// Polynomials that it does not exceed.
     pub uppers: Vec<Poly>,
-    /// What it depends on.
     pub depends: Dependence,
     /// Leaves in it, in order.
     pub leaves: Rc<[Leaf]>,
-    /// Names in it.
     pub names: Rc<[Atom]>,
     size: u32,
 }
@@ -88,43 +80,36 @@ pub struct PolyTerms {
     pub sums: HashMap<Poly, (Poly, i64)>,
     /// Bounds of the launch in each dimension; empty where its sizes are not known.
     pub launch: Vec<LaunchBound>,
-    /// For dimensions whose local id is joined to other numbers by `|`, the most items of a group
-    /// for which that is a sum.
+    /// For dimensions whose local id is joined by `|`, the most items for which that is a sum.
     pub joined: BTreeMap<usize, i64>,
     /// For dimensions in which they are known, the items of a group.
     pub local_sizes: BTreeMap<usize, Poly>,
     /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What
     /// is known of an atom never changes, so answers hold for good.
     pub(super) signs: RefCell<FxHashMap<Poly, Signs>>,
-    /// Whether facts say that polynomials are below zero, each with the fact that was the last one
-    /// then.
+    /// Whether facts say that polynomials are below zero, each with the last fact then.
     pub(super) under_facts: RefCell<FxHashMap<Poly, (u64, bool)>>,
 }
 
-/// For each depth to which bounds of atoms are tried, whether a polynomial is below zero, if that
-/// was asked.
+/// For each depth of bounds that are tried, whether a polynomial is below zero, if asked.
 pub(super) type Signs = [Option<bool>; 1 + DEPTH];
 
 /// How many bounds of atoms are tried one inside the other.
 pub(super) const DEPTH: usize = 4;
 
 impl PolyTerms {
-    /// A table without atoms.
     pub fn new() -> PolyTerms {
         PolyTerms::default()
     }
 
-    /// How many atoms there are.
     pub fn count(&self) -> usize {
         self.infos.len()
     }
 
-    /// What is known of an atom.
     pub fn info(&self, atom: Atom) -> &Info {
         &self.infos[atom.0 as usize]
     }
 
-    /// What an atom is.
     pub fn kind(&self, atom: Atom) -> &AtomKind {
         &self.kinds[atom.0 as usize]
     }
@@ -175,7 +160,6 @@ impl PolyTerms {
         self.kinds.get_index_of(kind).map(|i| Atom(i as u32))
     }
 
-    /// A new leaf.
     pub fn leaf(&mut self, interval: WideInterval, depends: Dependence) -> Poly {
         let leaf = Leaf(self.leaves);
         self.leaves += 1;
@@ -185,8 +169,7 @@ impl PolyTerms {
         self.insert(AtomKind::Leaf(leaf), info)
     }
 
-    /// A whole number made of a multiple of another, by a real number of which only the dependence
-    /// is known.
+    /// A whole multiple of a number by a real one of which only the dependence is known.
     pub fn scaled(&mut self, interval: WideInterval, depends: Dependence, number: &Poly) -> Poly {
         let leaf = self.leaf(interval, depends);
         self.multiples.extend(leaf.as_atom().map(|atom| (atom, number.clone())));
@@ -202,8 +185,7 @@ impl PolyTerms {
         self.substitute(poly, &multiples)
     }
 
-    /// A new leaf that counts something; where it likely lies decides whether unsigned arithmetic
-    /// is taken to wrap around.
+    /// A new leaf that counts; `likely` decides whether unsigned arithmetic may wrap around.
     pub fn counter(
         &mut self,
         interval: WideInterval,
@@ -217,17 +199,14 @@ impl PolyTerms {
         leaf
     }
 
-    /// The atom of a leaf.
     pub fn atom_of(&self, leaf: Leaf) -> Option<Atom> {
         self.known(&AtomKind::Leaf(leaf))
     }
 
-    /// The number that the next leaf will have.
     pub fn next_leaf(&self) -> Leaf {
         Leaf(self.leaves)
     }
 
-    /// A value of which nothing is known but its dependence.
     pub fn unknown(&mut self, depends: Dependence) -> Poly {
         self.leaf(WideInterval::ALL, depends)
     }
@@ -265,7 +244,6 @@ impl PolyTerms {
         Poly::atom(atom)
     }
 
-    /// What a value depends on.
     pub fn depends(&self, poly: &Poly) -> Dependence {
         poly.atoms().map(|a| self.info(a).depends).max().unwrap_or(Dependence::Uniform)
     }
@@ -275,7 +253,6 @@ impl PolyTerms {
         self.depends(poly) == Dependence::Data
     }
 
-    /// The leaves in a value, in order.
     pub fn leaves(&self, poly: &Poly) -> Vec<Leaf> {
         gather(poly.atoms().flat_map(|a| self.info(a).leaves.iter().copied()))
     }
@@ -294,12 +271,10 @@ impl PolyTerms {
         }
     }
 
-    /// The names in a value.
     pub fn names(&self, poly: &Poly) -> Vec<Atom> {
         gather(poly.atoms().flat_map(|a| self.info(a).names.iter().copied()))
     }
 
-    /// Whether a value mentions a leaf.
     pub fn mentions(&self, poly: &Poly, leaf: Leaf) -> bool {
         poly.atoms().any(|a| self.info(a).leaves.binary_search(&leaf).is_ok())
     }
@@ -314,7 +289,6 @@ impl PolyTerms {
         poly.atoms().all(|a| self.info(a).leaves.is_empty())
     }
 
-    /// Where the value lies.
     pub fn interval(&self, poly: &Poly) -> WideInterval {
         self.range(poly, |info| info.interval)
     }

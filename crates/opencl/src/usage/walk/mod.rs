@@ -44,8 +44,7 @@ const DENORMALS: i64 = 3;
 /// Fewest registers for loads in flight.
 const LEAST_ROOM: i64 = 4;
 
-/// Where a part of a usage comes from: what it is a part of, the line of the source if it is of
-/// one, and the array.
+/// Where a part of a usage comes from: what it is of, the line of the source, and the array.
 pub(super) type Origin = (&'static str, Option<Line>, String);
 
 /// A file as messages name it, and a line of it.
@@ -108,7 +107,6 @@ struct Walk<'a> {
     parts: IndexMap<Origin, Expr>,
     /// In 64ths, what the active warps of a group issue.
     of_warps: IndexMap<Origin, Expr>,
-    /// Loads whose values are known.
     loaded: Loaded,
     /// Registers for loads in flight, where that is known.
     room: Option<Expr>,
@@ -116,7 +114,6 @@ struct Walk<'a> {
     innermost: Option<Expr>,
     /// What compilers keep in registers that leave loads in the source's order.
     kept: Kept,
-    /// What is done to private arrays.
     privates: Arrays,
     /// Different bytes of each array in global memory that are loaded or stored, of a group and of
     /// the launch, and where it is first done.
@@ -285,10 +282,7 @@ impl Walk<'_> {
         let iterations = inside.rolled();
         // Compilers unroll a loop in part that is short: one without a loop in it, or that only
         // copies.
-        let short = match said {
-            true => iterations.clone(),
-            false => ceil_div(&iterations, SHORT_AT_ONCE),
-        };
+        let short = if said { iterations.clone() } else { ceil_div(&iterations, SHORT_AT_ONCE) };
         let tests = if own.around_any { iterations.clone() } else { short.clone() };
         let tests = choice(again, tests, 0);
         self.issue("integer", (at, inside), ITERATION * &tests);
@@ -377,7 +371,6 @@ impl Walk<'_> {
         Ok(self.device.vectors.packed(around.executed(), &accesses))
     }
 
-    /// Adds to a part.
     fn add(&mut self, what: &'static str, at: Option<&SourcePlace>, array: &str, more: Expr) {
         if more != Expr::Int(0) {
             *self.parts.entry(origin(what, at, array)).or_default() += more;

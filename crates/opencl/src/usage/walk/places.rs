@@ -19,10 +19,9 @@ use crate::error::Read;
 use crate::steps::{Digit, Stride, SymbolExpr};
 
 impl Walk<'_> {
-    /// 1 if all that moves the first lane of an access moves it by whole lines, or, where a row of
-    /// lanes with what lies between them is a part of a line, by whole rows, which then lie in one
-    /// line. Loops that go over what lies between two lanes move nothing into another line. Also
-    /// the bytes of such a row, or of a line.
+    /// 1 if all that moves the first lane moves it by whole lines, or, where a row of lanes with
+    /// what lies between is a part of a line, by whole rows in one line. Loops that go over what
+    /// lies between two lanes do not count. Also the bytes of such a row, or of a line.
     pub(super) fn aligned(
         &self,
         site: Site<'_>,
@@ -120,7 +119,6 @@ impl Walk<'_> {
         digits.iter().map(lane).collect::<Read<_>>().map(Some)
     }
 
-    /// The number without its sign.
     fn unsigned(&self, number: Expr) -> Expr {
         match number {
             Expr::Int(n) => Expr::Int(n.saturating_abs()),
@@ -137,10 +135,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: one
-    /// that begins and ends in the midst of a sector, on average, a sector but for one element; one
-    /// that is moved by whole sectors, or by whole rows that divide a line, the rest of a sector.
-    /// None takes more than what lies between it and the next one.
+    /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: on
+    /// average a sector but for one element; the rest of a sector where whole sectors, or whole
+    /// rows that divide a line, move it. None takes more than what lies between it and the next
+    /// one.
     fn margin<'x>(
         &self,
         bytes: i64,
@@ -221,8 +219,7 @@ impl Walk<'_> {
         self.arrays.insert(key, known);
     }
 
-    /// The items of a group, where the digits of their places say more, as its last row is not
-    /// whole.
+    /// The items of a group, where the digits of places say more: the last row is not whole.
     pub(super) fn items_in_rows(&self, site: Site<'_>) -> Read<Option<Expr>> {
         let is_local = |name: &str| name.starts_with("$local_");
         let plain = |d: &Digit| matches!(&d.extent, SymbolExpr::Name(name) if is_local(name));
@@ -240,8 +237,7 @@ impl Walk<'_> {
     }
 }
 
-/// 1 if the loops that move an access of `bytes` bytes by less than lanes are apart go over no more
-/// than that.
+/// 1 if loops that move an access by less than the lanes' distance go over no more than that.
 fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
     let reach = |axis: &Axis| match &axis.distance {
         Some(distance) => {
