@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Whether there is a device; says so if not.
-fn device() -> bool {
+pub fn device() -> bool {
     let listing = tickbound_device::list();
     match listing.absent() {
         Some(why) if std::env::var_os("CI").is_none() => {

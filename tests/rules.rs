@@ -45,8 +45,8 @@ fn found(
     loss: u64,
     variants: Option<usize>,
 ) -> Result<Rule, RuleError> {
-    let problem_at = |values: &[i64]| {
-        Ok(joint.with_values(&values.iter().copied().map(Some).collect::<Vec<_>>()))
+    let problem_at = |size: usize| {
+        Ok(joint.with_values(&sizes.values(size).into_iter().map(Some).collect::<Vec<_>>()))
     };
     rule(&RuleRequest {
         sizes,
@@ -316,4 +316,104 @@ fn a_file_is_what_its_command_writes() {
     std::fs::write(folder.join("other.h"), "int x;\n").unwrap();
     let (_, error, status) = run_in(folder, &["emit", "--check", "other.h"]);
     assert!(status == 2 && error.contains("no line with the command"), "{error}");
+}
+
+/// The rule for several devices loses at each of them what the searches for each device show.
+#[test]
+fn a_rule_for_several_devices() {
+    let matmul = "examples/problems/matmul.json";
+    let (devices, sizes) = (["h200", "gtx-680", "radeon-w7800"], [64, 256, 1024]);
+    let over = ["--over", "n=64,256,1024", "--devices", "h200,gtx-680,radeon-w7800", "--json"];
+    for variants in ["1", "2"] {
+        let (text, error, status) =
+            run(&[&["tune", matmul, "--variants", variants], &over[..]].concat());
+        assert_eq!(status, 0, "{error}");
+        let rule: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&rule["platforms"], &rule["sizes"]), (&json!(devices), &json!(9)));
+        let mut worst: f64 = 0.0;
+        for (device, n) in devices.iter().flat_map(|d| sizes.map(|n| (d, n))) {
+            let n = format!("n={n}");
+            let at = ["--platform", device, "--input", &n, "--json"];
+            let time = |command: &[&str]| {
+                let (text, error, _) = run(&[command, &at].concat());
+                assert_eq!(error, "");
+                serde_json::from_str::<Value>(&text).unwrap()["time"].as_i64().unwrap()
+            };
+            let least = time(&["tune", matmul]);
+            let picked = rule["variants"].as_array().unwrap().iter().map(|variant| {
+                let values = variant["configuration"].as_object().unwrap().iter();
+                let set: Vec<String> = values.map(|(p, v)| format!("--set={p}={v}")).collect();
+                let set: Vec<&str> = set.iter().map(String::as_str).collect();
+                time(&[&["simulate", matmul], &set[..]].concat())
+            });
+            worst = worst.max(100.0 * (picked.min().unwrap() as f64 / least as f64 - 1.0));
+        }
+        let stated = rule["worst"]["percent"].as_f64().unwrap();
+        assert!((stated - worst).abs() < 1e-3, "{stated} {worst}: {text}");
+    }
+    for (arguments, said) in [
+        (&["--devices", "h200,h200"][..], "--devices h200,h200: `h200` is named twice"),
+        (&["--devices", "h200,nope"], "no platform is called `nope`"),
+        (&["--devices", "h200", "--platform", "h100"], "cannot be used with"),
+        (&["--devices", "h200,h100", "--emit", "x.h"], "with --devices only .flags is written"),
+    ] {
+        let (_, error, status) = run(&[&["tune", matmul], arguments].concat());
+        assert!(status == 2 && error.contains(said), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn the_configurations_of_a_rule_are_timed() {
+    if !crate::measure::device() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels");
+    for file in ["minimum.json", "minimum.cl", "minimum.ref.c"] {
+        std::fs::copy(kernels.join(file), folder.join(file)).unwrap();
+    }
+    let problem = ["minimum.json", "--platform", "pocl-xeon"];
+    let over = ["--over", "size=1024..8192:1024", "--loss", "0%", "--json"];
+    let (text, error, status) = run_in(folder, &[&["tune"], &problem[..], &over].concat());
+    assert_eq!(status, 0, "{error}");
+    std::fs::write(folder.join("rule.json"), text).unwrap();
+    let measure = [&["measure"], &problem[..], &["--rule", "rule.json", "--json"]].concat();
+    let (text, error, status) = run_in(folder, &[&measure[..], &["--sample", "3"]].concat());
+    assert_eq!(status, 0, "{error}");
+    let found: Value = serde_json::from_str(&text).unwrap();
+    let sizes = found["sizes"].as_array().unwrap();
+    let names: Vec<&str> = sizes.iter().map(|size| size["size"].as_str().unwrap()).collect();
+    assert_eq!((names.len(), names[0], names[2]), (3, "size=1024", "size=8192"));
+    let rule: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("rule.json")).unwrap()).unwrap();
+    let variants = rule["variants"].as_array().unwrap();
+    for size in sizes {
+        assert_eq!(size["timed"], variants.len());
+        for one in ["picked", "fastest"] {
+            assert!(variants.iter().any(|v| v["configuration"] == size[one]), "{size}");
+        }
+        let seconds = |key: &str| size[key].as_f64().unwrap();
+        assert!(seconds("fastest_seconds") <= seconds("picked_seconds"), "{size}");
+        // What is picked is what is best in the model there.
+        let at = ["--input", size["size"].as_str().unwrap(), "--json"];
+        let (text, ..) = run_in(folder, &[&["tune"], &problem[..], &at].concat());
+        let best: Value = serde_json::from_str(&text).unwrap();
+        assert!(best["optima"].as_array().unwrap().contains(&size["picked"]), "{size}");
+    }
+    for (file, text, said) in [
+        ("none.json", None, "none.json: No such file"),
+        ("one.json", Some("{\"variants\": []}"), "missing field `over`"),
+        ("two.json", Some("{\"over\": \"size=8\", \"variants\": []}"), "it has no configuration"),
+        (
+            "three.json",
+            Some("{\"over\": \"size=8\", \"variants\": [{\"configuration\": {\"WG\": 1}}]}"),
+            "no configuration has a value of `TS`",
+        ),
+    ] {
+        text.iter().for_each(|text| std::fs::write(folder.join(file), text).unwrap());
+        let (_, error, status) =
+            run_in(folder, &[&["measure"], &problem[..], &["--rule", file]].concat());
+        assert!(status == 2 && error.contains(said), "{file}: {error}");
+    }
 }

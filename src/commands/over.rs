@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tickbound_model::Problem;
 use tickbound_report::answer::{About, RuleVariant, SizeRule, WorstSize};
-use tickbound_rules::emit::EmittedVariant;
+use tickbound_rules::emit::{EmittedVariant, Format};
 use tickbound_rules::{ClosedForm, Rule, RuleError, RuleRequest, RuleSizes, Worst, rule};
 use tickbound_solver::SearchOptions;
 
@@ -20,6 +20,7 @@ use super::values::Percent;
 
 /// Options of a rule.
 #[derive(Debug, Clone, clap::Args)]
+#[command(group = clap::ArgGroup::new("rule").args(["over", "devices"]).multiple(true))]
 pub struct OverArgs {
     /// Find a few configurations for all these sizes: NAME=FIRST..LAST[:STEP] or NAME=VALUE,...
     /// for inputs, M=N=... for equal ones
@@ -28,6 +29,13 @@ pub struct OverArgs {
         conflicts_with_all = ["trace", "plot", "html", "certificate", "floor", "top", "size"]
     )]
     over: Option<RuleSizes>,
+    /// Find a few configurations for all these devices, at each size of --over: names of shipped
+    /// platforms, or paths of files
+    #[arg(
+        long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Rule over sizes",
+        conflicts_with_all = ["trace", "plot", "html", "certificate", "floor", "top", "platform"]
+    )]
+    devices: Vec<String>,
     /// The most that the rule may lose at any size against the least time there
     #[arg(
         long, value_name = "PERCENT", default_value_t = Percent(5.0),
@@ -38,7 +46,7 @@ pub struct OverArgs {
     #[arg(
         long,
         value_name = "K",
-        requires = "over",
+        requires = "rule",
         conflicts_with = "loss",
         help_heading = "Rule over sizes"
     )]
@@ -48,7 +56,28 @@ pub struct OverArgs {
 impl OverArgs {
     /// Whether a rule is wanted.
     pub(super) fn is_given(&self) -> bool {
-        self.over.is_some()
+        self.over.is_some() || !self.devices.is_empty()
+    }
+
+    /// The sizes, on all devices.
+    fn sizes(&self) -> Result<RuleSizes, CliError> {
+        let sizes = self.over.clone().unwrap_or_default();
+        sizes.on(&self.devices).map_err(|e| CliError::Input(e.to_string()))
+    }
+
+    /// The question about each device, in the order of the sizes' platforms.
+    fn questions(&self, question: &Question, sizes: &RuleSizes) -> Vec<Question> {
+        let mut over = question.clone();
+        over.chosen.over = Some(sizes.clone());
+        if sizes.platforms().is_empty() {
+            return vec![over];
+        }
+        let on = |platform: &String| {
+            let mut one = over.clone();
+            one.chosen.platform = Some(platform.clone());
+            one
+        };
+        sizes.platforms().iter().map(on).collect()
     }
 
     /// Finds the rule, writes it to `emit`, and prints it.
@@ -77,28 +106,45 @@ impl OverArgs {
         self.found(question, options, &[])?.map(|found| found.emission(question)).transpose()
     }
 
+    /// Refuses code for several devices: each has its own closed forms.
+    fn check_formats(&self, emit: &[PathBuf]) -> Result<(), CliError> {
+        let is_code = |file: &&PathBuf| Format::by_path(file) != Ok(Format::Flags);
+        match emit.iter().find(is_code) {
+            Some(file) if !self.devices.is_empty() => Err(CliError::Input(format!(
+                "--emit {}: with --devices only .flags is written, as each device has its own \
+                 closed forms; emit code with --platform for one of them",
+                file.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Finds the rule, if one is wanted; files that cannot be written are refused before.
     fn found(
         &self,
         question: &Question,
         options: &SearchOptions,
         emit: &[PathBuf],
-    ) -> Result<Option<FoundRule<'_>>, CliError> {
-        let Some(sizes) = &self.over else { return Ok(None) };
-        let mut question = question.clone();
-        question.chosen.over = Some(sizes.clone());
-        let unread = question.unread()?;
+    ) -> Result<Option<FoundRule>, CliError> {
+        if !self.is_given() {
+            return Ok(None);
+        }
+        let sizes = self.sizes()?;
+        let questions = self.questions(question, &sizes);
+        let unread = questions.iter().map(Question::unread).collect::<Result<Vec<_>, _>>()?;
         let attacher = question.chosen.attacher(setup()?);
-        checked(emit, Outputs::default())?.check(&question.chosen.files())?;
-        let progress = Progress::new(&unread.name);
+        checked(emit, Outputs::default())?.check(&questions[0].chosen.files())?;
+        self.check_formats(emit)?;
+        let progress = Progress::new(&unread[0].name);
         let said = progress.sayer();
         stop::on_forced_end(stop::complain_unfinished);
-        let problem_at = |values: &[i64]| {
-            let values: Vec<Option<i64>> = values.iter().copied().map(Some).collect();
-            read(&unread, &attacher, &values)
+        let problem_at = |size: usize| {
+            let values: Vec<Option<i64>> = sizes.values(size).into_iter().map(Some).collect();
+            let platform = sizes.platform(size);
+            read(&unread[platform], &attacher, &values)
         };
         let request = RuleRequest {
-            sizes,
+            sizes: &sizes,
             problem_at: &problem_at,
             loss: self.loss.millionths(),
             variants: self.variants.map(NonZeroUsize::get),
@@ -107,9 +153,10 @@ impl OverArgs {
             progress: &|text| said(text.to_owned()),
         };
         let rule = rule(&request)?;
-        let answer = answer(&unread, sizes, &rule);
+        let answer = answer(&unread[0], &sizes, &rule);
         let most = if self.variants.is_none() { self.loss.0 } else { 0.0 };
-        Ok(Some(FoundRule { unread, sizes, rule, answer, most }))
+        let unread = unread.into_iter().next();
+        Ok(unread.map(|unread| FoundRule { unread, sizes, rule, answer, most }))
     }
 }
 
@@ -124,44 +171,71 @@ fn read(
     Ok(problem)
 }
 
-struct FoundRule<'a> {
+struct FoundRule {
+    /// On the first platform.
     unread: Problem,
-    sizes: &'a RuleSizes,
+    sizes: RuleSizes,
     rule: Rule,
     answer: SizeRule,
     /// The loss that was allowed, in percent.
     most: f64,
 }
 
-impl FoundRule<'_> {
-    /// The rule as code, with the loss that it has if its closed forms pick.
+impl FoundRule {
+    /// The rule as code, with the loss that it has if its closed forms pick; for several devices
+    /// its configurations.
     fn emission(&self, question: &Question) -> Result<Emission, CliError> {
+        if !self.sizes.platforms().is_empty() {
+            let alone = |values: &Vec<i64>| EmittedVariant { values: values.clone(), form: None };
+            let variants = self.rule.variants.iter().map(alone).collect();
+            return Ok(self.emitted(question, variants, &self.answer.worst));
+        }
         let attacher = question.chosen.attacher(setup()?);
         let first = self.sizes.names().count();
         let forms = self.rule.variants.iter().map(|variant| {
             let values = std::iter::repeat_n(None, first).chain(variant.iter().copied().map(Some));
             let problem = read(&self.unread, &attacher, &values.collect::<Vec<_>>())?;
-            ClosedForm::new(&problem, self.sizes).map_err(RuleError::NoForm)
+            ClosedForm::new(&problem, &self.sizes).map_err(RuleError::NoForm)
         });
         let forms = forms.collect::<Result<Vec<_>, RuleError>>()?;
-        let worst = worst(self.sizes, &self.rule.loss_of(self.sizes, &forms)?);
+        let worst = worst(&self.sizes, &self.rule.loss_of(&self.sizes, &forms)?);
         if worst.percent > self.most.max(self.answer.worst.percent) {
             return Err(CliError::Input(format!(
                 "--emit: as code the rule loses {}; give a smaller --loss",
                 worst.words()
             )));
         }
+        let variants = self.rule.variants.iter().cloned().zip(forms.into_iter().map(Some));
+        let variants = variants.map(|(values, form)| EmittedVariant { values, form }).collect();
+        Ok(self.emitted(question, variants, &worst))
+    }
+
+    /// What the file is about, on all platforms.
+    fn about(&self) -> About {
+        let mut about = self.answer.about.clone();
+        if !self.answer.platforms.is_empty() {
+            about.platform = self.answer.platforms.join(", ");
+        }
+        about
+    }
+
+    /// The file's contents.
+    fn emitted(
+        &self,
+        question: &Question,
+        variants: Vec<EmittedVariant>,
+        worst: &WorstSize,
+    ) -> Emission {
+        let first = self.sizes.names().count();
         let parameters = self.unread.parameters[first..].iter().map(|p| p.name.clone()).collect();
         let about = vec![
-            described(&self.answer.about),
-            format!("sizes: {}", self.answer.over),
+            described(&self.about()),
+            format!("sizes: {}", self.answer.places().trim_start_matches("at ")),
             format!("rule: {}", self.answer.rule()),
             format!("loss: {}", worst.words()),
             format!("proved in the model: {}", self.answer.proof()),
         ];
-        let variants = self.rule.variants.iter().cloned().zip(forms.into_iter().map(Some));
-        let variants = variants.map(|(values, form)| EmittedVariant { values, form }).collect();
-        Ok(Emission::new(question, about, (parameters, variants), Some(self.sizes)))
+        Emission::new(question, about, (parameters, variants), Some(&self.sizes))
     }
 }
 
@@ -185,6 +259,7 @@ fn answer(problem: &Problem, sizes: &RuleSizes, rule: &Rule) -> SizeRule {
     SizeRule {
         about: About::of(problem),
         over: sizes.to_string(),
+        platforms: sizes.platforms().to_vec(),
         sizes: sizes.count(),
         worst: worst(sizes, &rule.worst),
         variants: rule.variants.iter().zip(&rule.serves).map(variant).collect(),

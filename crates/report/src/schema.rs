@@ -9,7 +9,9 @@ use crate::answer::Measurement;
 use crate::answer::Scored;
 use crate::answer::comparison::Comparison;
 use crate::answer::why::Why;
-use crate::answer::{Answer, Checked, Explained, Raced, Simulated, SizeRule, Verified};
+use crate::answer::{
+    Answer, Checked, Explained, Raced, RuleMeasurement, Simulated, SizeRule, Verified,
+};
 
 const PUBLISHED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/answer.schema.json");
@@ -41,11 +43,13 @@ enum Printed {
     SizeRule(Box<SizeRule>),
     /// `race`.
     Raced(Box<Raced>),
+    /// `measure --rule`.
+    RuleMeasurement(Box<RuleMeasurement>),
 }
 
 /// The objects of [`Printed`], by the names of their types: one that has another's keys too is none
 /// of it.
-const OBJECTS: [&str; 11] = [
+const OBJECTS: [&str; 12] = [
     "Answer",
     "Comparison",
     "Why",
@@ -57,6 +61,7 @@ const OBJECTS: [&str; 11] = [
     "Verified",
     "SizeRule",
     "Raced",
+    "RuleMeasurement",
 ];
 
 /// The schema, with the keys that each command prints.

@@ -11,9 +11,9 @@ use crate::sizes::RuleSizes;
 pub struct RuleRequest<'r> {
     /// The sizes.
     pub sizes: &'r RuleSizes,
-    /// The problem at one size, given the values of [`RuleSizes::values`]: those of its first
-    /// parameters.
-    pub problem_at: &'r (dyn Fn(&[i64]) -> Result<Problem, RuleError> + Sync),
+    /// The problem at the size with a number: its first parameters have [`RuleSizes::values`], its
+    /// platform is that of the size.
+    pub problem_at: &'r (dyn Fn(usize) -> Result<Problem, RuleError> + Sync),
     /// The greatest loss at any size, in millionths of the least time.
     pub loss: u64,
     /// How many variants there may be; then `loss` is not used, and the least loss is found.

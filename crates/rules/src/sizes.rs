@@ -17,8 +17,10 @@ const FORM: &str = "write NAME=FIRST..LAST[:STEP] or NAME=VALUE,VALUE,..., such 
 
 /// Why a text names no sizes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("--over {text}: {what}; {fix}")]
+#[error("{option} {text}: {what}; {fix}")]
 pub struct SizesError {
+    /// The option with the text.
+    pub option: &'static str,
     /// The text.
     pub text: String,
     /// What is wrong.
@@ -54,10 +56,13 @@ impl Dimension {
     }
 }
 
-/// All combinations of values of some inputs. The last input changes first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// All combinations of values of some inputs, on one platform or several. The last input changes
+/// first, the platform last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RuleSizes {
     dimensions: Vec<Dimension>,
+    /// Names of the platforms; empty if the problem's own is the only one.
+    platforms: Vec<String>,
 }
 
 impl FromStr for RuleSizes {
@@ -65,6 +70,7 @@ impl FromStr for RuleSizes {
 
     fn from_str(text: &str) -> Result<RuleSizes, SizesError> {
         let fault = |what: &str, fix: &str| SizesError {
+            option: "--over",
             text: text.to_owned(),
             what: what.to_owned(),
             fix: fix.to_owned(),
@@ -86,7 +92,7 @@ impl FromStr for RuleSizes {
             let dimension = dimension.ok_or_else(|| fault("begins without a name", FORM))?;
             dimension.extend(range).map_err(|(what, fix)| fault(&what, fix))?;
         }
-        let sizes = RuleSizes { dimensions };
+        let sizes = RuleSizes { dimensions, platforms: Vec::new() };
         let names: Vec<&str> = sizes.names().collect();
         if let Some(twice) = names.iter().duplicates().next() {
             return Err(fault(&format!("`{twice}` is named twice"), "keep one of them"));
@@ -132,9 +138,48 @@ impl fmt::Display for RuleSizes {
 }
 
 impl RuleSizes {
-    /// How many there are; at least 1.
+    /// The same sizes on each of these platforms.
+    ///
+    /// # Errors
+    /// A platform is named twice, or there are too many sizes.
+    pub fn on(self, platforms: &[String]) -> Result<RuleSizes, SizesError> {
+        let fault = |what: String, fix: &str| SizesError {
+            option: "--devices",
+            text: platforms.join(","),
+            what,
+            fix: fix.to_owned(),
+        };
+        if let Some(twice) = platforms.iter().duplicates().next() {
+            return Err(fault(format!("`{twice}` is named twice"), "keep one of them"));
+        }
+        let sizes = RuleSizes { platforms: platforms.to_vec(), ..self };
+        match sizes.count() {
+            0..=MAX_SIZES => Ok(sizes),
+            count => Err(fault(
+                format!("{count} sizes on all platforms, more than {MAX_SIZES}"),
+                "take greater steps, or fewer platforms",
+            )),
+        }
+    }
+
+    /// How many there are, on all platforms together; at least 1.
     pub fn count(&self) -> usize {
+        self.count_of_one() * self.platforms.len().max(1)
+    }
+
+    /// How many there are on one platform.
+    pub fn count_of_one(&self) -> usize {
         self.dimensions.iter().map(|d| d.values.len()).product()
+    }
+
+    /// The platforms; empty if the problem's own is the only one.
+    pub fn platforms(&self) -> &[String] {
+        &self.platforms
+    }
+
+    /// The place among the platforms of the size with this number; 0 if there is one.
+    pub fn platform(&self, number: usize) -> usize {
+        number / self.count_of_one().max(1)
     }
 
     /// The inputs, in the order of [`RuleSizes::values`].
@@ -177,10 +222,16 @@ impl RuleSizes {
         of_each.flat_map(|(d, value)| vec![value; d.names.len()]).collect()
     }
 
-    /// `m=128, n=256` for the size with this number.
+    /// `m=128, n=256` for the size with this number; with several platforms `m=128 on h200`, without
+    /// inputs `h200`.
     pub fn name(&self, number: usize) -> String {
         let named = self.dimensions.iter().zip(self.arguments_at(number));
-        named.map(|(d, value)| format!("{}={value}", d.names.join("="))).join(", ")
+        let named = named.map(|(d, value)| format!("{}={value}", d.names.join("="))).join(", ");
+        match self.platforms.get(self.platform(number)) {
+            Some(platform) if named.is_empty() => platform.clone(),
+            Some(platform) => format!("{named} on {platform}"),
+            None => named,
+        }
     }
 
     /// The size with these values of [`RuleSizes::arguments`]; `None` if it is another.
@@ -273,6 +324,20 @@ mod tests {
             let error = text.parse::<RuleSizes>().unwrap_err().to_string();
             assert!(error.contains(what) && error.starts_with("--over "), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn sizes_on_several_platforms() {
+        let some = sizes("n=1..3").on(&["a".into(), "b".into()]).unwrap();
+        assert_eq!((some.count(), some.count_of_one()), (6, 3));
+        let all: Vec<_> = (0..6).map(|i| (some.platform(i), some.values(i)[0])).collect();
+        assert_eq!(all, [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)]);
+        assert_eq!(some.name(4), "n=2 on b");
+        let alone = RuleSizes::default().on(&["a".into(), "b".into()]).unwrap();
+        assert_eq!((alone.count(), alone.name(1)), (2, "b".to_owned()));
+        let twice = alone.on(&["a".into(), "a".into()]).unwrap_err().to_string();
+        assert_eq!(twice, "--devices a,a: `a` is named twice; keep one of them");
+        assert!(sizes("n=1..60000").on(&["a".into(), "b".into()]).is_err());
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl<'r> Times<'r> {
                 return Ok(());
             }
             let values = self.request.sizes.values(size);
-            let problem = (self.request.problem_at)(&values)?;
+            let problem = (self.request.problem_at)(size)?;
             let whole = known.iter().map(|variant| whole(&values, variant));
             let known: Vec<Configuration> = whole.collect();
             let least = self.least_of(&problem, &known);

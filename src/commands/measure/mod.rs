@@ -10,6 +10,7 @@ use tickbound_model::{Bound, Configurations, Floor, Problem};
 use tickbound_simulator::simulate;
 
 mod progress;
+mod rule;
 
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::floor::{self, SpaceFloor};
@@ -66,6 +67,13 @@ pub struct MeasureArgs {
     /// that is little
     #[arg(long, group = "drawn")]
     guided: bool,
+    /// Time the configurations of a rule over sizes at some of its sizes: what
+    /// `tune --over --json` prints, or --emit FILE.json writes; at 5 sizes, or --sample N, or --all
+    #[arg(
+        long, value_name = "FILE",
+        conflicts_with_all = ["top", "guided", "budget", "baseline", "cache", "t4", "plot", "html"]
+    )]
+    rule: Option<String>,
     /// Measure for this long, such as 60s or 10min: guided by the model, or at random where there
     /// is none, unless another choice is given; the last tenth is for timing the best in turns
     #[arg(long, value_name = "TIME", conflicts_with = "top")]
@@ -303,6 +311,9 @@ impl MeasureArgs {
 }
 
 pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
+    if let Some(path) = &args.rule {
+        return rule::run(args, path);
+    }
     args.stops.watched()?;
     let mut problem = args.question.read()?;
     if problem.source.is_none() {

@@ -26,6 +26,8 @@ mod raced;
 pub mod resources;
 mod rule;
 #[cfg(feature = "measured")]
+mod rule_measured;
+#[cfg(feature = "measured")]
 mod scored;
 mod simulated;
 pub mod spin;
@@ -45,6 +47,8 @@ pub use floor::{FloorAnswer, microseconds};
 pub use measurement::{BaselineComparison, End, Entry, MeasuredFloor, Measurement};
 pub use raced::{RaceMeasurement, Raced, RacedKernel};
 pub use rule::{RuleVariant, SizeRule, WorstSize};
+#[cfg(feature = "measured")]
+pub use rule_measured::{MeasuredSize, RuleMeasurement};
 #[cfg(feature = "measured")]
 pub use scored::{Other, Scored};
 pub use simulated::{Phase, Simulated};

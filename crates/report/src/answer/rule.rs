@@ -14,9 +14,12 @@ use super::words::{PROVED, named, shown};
 pub struct SizeRule {
     /// What it is about; the inputs are those that are no sizes.
     pub about: About,
-    /// The sizes, as the option takes them.
+    /// The sizes, as the option takes them; empty with `--devices` alone.
     pub over: String,
-    /// How many there are.
+    /// The platforms of `--devices`; `about` is that of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub platforms: Vec<String>,
+    /// How many sizes there are; with several platforms on all of them together.
     pub sizes: usize,
     /// The size at which the rule loses most.
     pub worst: WorstSize,
@@ -73,10 +76,11 @@ impl SizeRule {
 
     /// The lines for people.
     pub fn words(&self) -> String {
-        let mut text = format!("{}, {} at {}\n", self.about.name, sizes(self.sizes), self.over);
+        let mut text = format!("{}, {} {}\n", self.about.name, sizes(self.sizes), self.places());
         let mut line = |name: &'static str, what: String| text += &shown(&(name, what));
         let (_, model) = self.about.model();
-        line("model:", model);
+        let several = !self.platforms.is_empty();
+        line("model:", if several { format!("profile {}", self.about.profile) } else { model });
         line("rule:", self.rule());
         for (place, variant) in self.variants.iter().enumerate() {
             let what = format!("{} ({})", named(&variant.configuration), sizes(variant.sizes));
@@ -100,6 +104,15 @@ impl SizeRule {
         }
         let took = format!("as many ticks in the simulator at {}", sizes(self.simulated));
         text + &shown(&("replayed:", took)) + &shown(&("in:", format!("{:.3} s", self.seconds)))
+    }
+
+    /// The sizes, and the devices where there are several.
+    pub fn places(&self) -> String {
+        match (self.over.as_str(), &self.platforms[..]) {
+            (over, []) => format!("at {over}"),
+            ("", on) => format!("on {}", on.join(", ")),
+            (over, on) => format!("at {over} on {}", on.join(", ")),
+        }
     }
 
     /// What is picked at a size.
