@@ -26,7 +26,7 @@
 //! [`guided`] chooses what to measure next; [`score`] compares measured times with the model's
 //! ranking; [`t4`] writes results for other tools.
 //!
-//! To run kernels of one's own, without a problem file: open a [`supervisor::Supervisor`], and give it
+//! To run other kernels, without a problem file: open a [`supervisor::Supervisor`], and give it
 //! [`job::Job`]s.
 
 mod buffers;

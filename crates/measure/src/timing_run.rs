@@ -8,8 +8,8 @@
 //! arguments has no time.
 //!
 //! A job can have a [cutoff](Job::cutoff): where the first run takes longer, its time is the job's.
-//! The best jobs run once more [in turns](TimingRun::rounds), so that what changes with time, such as a
-//! clock rate, is the same for all of them.
+//! The best jobs run once more [in turns](TimingRun::rounds), so that what changes with time, such
+//! as a clock rate, is the same for all of them.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

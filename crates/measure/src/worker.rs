@@ -3,8 +3,8 @@
 //! A kernel may write where it should not, may never end, and may take its device with it. On a
 //! processor (PoCL) it does the first in the memory of the process that launched it, and OpenCL has
 //! no way to stop the second. So kernels run in their own process, which may crash and be
-//! killed ([`super::supervisor`] does that). It ends when its input does: also when the process that
-//! started it was killed, and even while a kernel hangs.
+//! killed ([`super::supervisor`] does that). It ends when its input does: also when the process
+//! that started it was killed, and even while a kernel hangs.
 //!
 //! Before it states that it is ready, it runs its own kernel and checks the result, so that a
 //! device that has vanished, or that answers and does nothing, is not mistaken for a wrong kernel.

@@ -222,8 +222,8 @@ impl RuleSizes {
         of_each.flat_map(|(d, value)| vec![value; d.names.len()]).collect()
     }
 
-    /// `m=128, n=256` for the size with this number; with several platforms `m=128 on h200`, without
-    /// inputs `h200`.
+    /// `m=128, n=256` for the size with this number; with several platforms `m=128 on h200`,
+    /// without inputs `h200`.
     pub fn name(&self, number: usize) -> String {
         let named = self.dimensions.iter().zip(self.arguments_at(number));
         let named = named.map(|(d, value)| format!("{}={value}", d.names.join("="))).join(", ");

@@ -15,7 +15,7 @@
 //!    inside is that linear function. So a few groups are simulated, and the rest is known. Where
 //!    they do not agree the box is cut. Of elements that run the same items in the same order one
 //!    is simulated.
-//! 4. The groups are handed to the units in their order ([`super::list_scheduler`]), many at a time.
+//! 4. The groups are handed to the units in order, many at a time ([`super::list_scheduler`]).
 
 use std::collections::HashMap;
 

@@ -2,24 +2,25 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use tickbound_elimination::TableLimits;
 use tickbound_input::message::one_line;
 use tickbound_model::{Bound, Configurations, Floor, Problem};
-use tickbound_simulator::simulate;
 
+mod args;
+mod predicted;
 mod progress;
 mod rule;
 
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::floor::{self, SpaceFloor};
-use crate::commands::load::{self, Question, Setting, positive_seconds};
+use crate::commands::load::{self, positive_seconds};
 use crate::commands::output::{Outputs, save, say_answer, say_json, written};
 use crate::commands::progress::Progress;
 use crate::commands::reader::own_program;
-use crate::commands::stop::{self, Stops};
-use crate::commands::values::{ByteSize, Seconds};
+use crate::commands::stop;
+pub use args::MeasureArgs;
+use predicted::predicted;
 use progress::MeasureProgress;
 use tickbound_device::DeviceChoice;
 use tickbound_device::platform::mismatch;
@@ -39,102 +40,8 @@ use tickbound_solver::SearchOptions;
 const MAX_UNASKED: usize = 500;
 /// Most configurations of a space whose model is made only to be shown.
 const MAX_MODELLED: usize = 20_000;
-/// How long the model's times may take after a stop, so that they stand beside what was measured.
-const AFTER_STOP: Duration = Duration::from_millis(200);
 /// Most configurations that a budget draws from a space without a model.
 const MAX_DRAWN: usize = 5_000;
-
-/// Arguments of `measure`.
-#[derive(Debug, clap::Args)]
-pub struct MeasureArgs {
-    #[command(flatten)]
-    question: Question,
-    /// The device: opencl, or opencl:N as `tickbound devices` lists them; equal graphics processors
-    /// measure side by side: opencl:0,opencl:1
-    #[arg(long, value_name = "DEVICE", default_value = "opencl")]
-    device: String,
-    /// Measure the whole space
-    #[arg(long, conflicts_with_all = ["top", "sample", "guided"])]
-    all: bool,
-    /// Measure the K best configurations of the model; under the profile resources, its K best
-    /// programs
-    #[arg(long, value_name = "K", conflicts_with_all = ["sample", "guided"])]
-    top: Option<usize>,
-    /// Measure N configurations chosen at random
-    #[arg(long, value_name = "N", group = "drawn")]
-    sample: Option<usize>,
-    /// Measure the model's five best programs, then what promises most from the times so far, until
-    /// that is little
-    #[arg(long, group = "drawn")]
-    guided: bool,
-    /// Time the configurations of a rule over sizes at some of its sizes: what
-    /// `tune --over --json` prints, or --emit FILE.json writes; at 5 sizes, or --sample N, or --all
-    #[arg(
-        long, value_name = "FILE",
-        conflicts_with_all = ["top", "guided", "budget", "baseline", "cache", "t4", "plot", "html"]
-    )]
-    rule: Option<String>,
-    /// Measure for this long, such as 60s or 10min: guided by the model, or at random where there
-    /// is none, unless another choice is given; the last tenth is for timing the best in turns
-    #[arg(long, value_name = "TIME", conflicts_with = "top")]
-    budget: Option<Seconds>,
-    /// Compare with your own configuration, all parameters of it, such as WG=64,TILE=4; it is the
-    /// answer unless another one is faster, and then the exit status is 4
-    #[arg(long, value_name = "P=V,...", value_delimiter = ',')]
-    baseline: Vec<Setting>,
-    /// With --guided: end when the best takes at most this many times what nothing in the space can
-    /// take less than on the device, such as 1.1
-    #[arg(long, value_name = "RATIO", requires = "guided")]
-    gap: Option<f64>,
-    /// What the random choice depends on
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
-    seed: u64,
-    /// Processes that compile ahead; 0: the one that runs kernels compiles them [default: as many
-    /// as cores are free, 8 at most]
-    #[arg(long, value_name = "N")]
-    compilers: Option<usize>,
-    /// Run a configuration once if its first run takes this many times the best so far
-    #[arg(long, value_name = "FACTOR", default_value_t = 3.0)]
-    cutoff: f64,
-    /// Empty the device's caches before each run, so that floors count all bytes that are read
-    #[arg(long)]
-    flush_cache: bool,
-    /// Most seconds for compiling one configuration, and for running it
-    #[arg(
-        long = "run-timeout", alias = "limit", value_name = "SECONDS",
-        default_value_t = Seconds(10.0)
-    )]
-    limit: Seconds,
-    /// Most seconds for one run of the host reference
-    #[arg(
-        long = "reference-timeout",
-        alias = "reference-limit",
-        value_name = "SECONDS",
-        default_value_t = Seconds(600.0)
-    )]
-    reference_limit: Seconds,
-    /// Most memory of the host reference
-    #[arg(long, value_name = "SIZE", default_value = "8G")]
-    reference_memory: ByteSize,
-    /// Where results are kept; the same command goes on where this file ends
-    /// [default: KERNEL-INPUTS-DEVICE.cache.json in the current folder]
-    #[arg(long, value_name = "FILE")]
-    cache: Option<String>,
-    /// Write the results in the T4 format of auto-tuning results
-    #[arg(long, value_name = "FILE")]
-    t4: Option<String>,
-    /// Draw the results (.svg or .png; both without an extension)
-    #[arg(long, value_name = "FILE")]
-    plot: Option<String>,
-    /// Write a page with the results: charts, and a table to sort and filter
-    #[arg(long, value_name = "FILE")]
-    html: Option<String>,
-    #[command(flatten)]
-    stops: Stops,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-}
 
 /// Arguments of the process that kernels run in.
 #[derive(Debug, clap::Args)]
@@ -311,9 +218,14 @@ impl MeasureArgs {
 }
 
 pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
-    if let Some(path) = &args.rule {
-        return rule::run(args, path);
+    match &args.rule {
+        Some(path) => rule::run(args, path),
+        None => run_space(args),
     }
+}
+
+/// Measures configurations of the problem's space.
+fn run_space(args: &MeasureArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let mut problem = args.question.read()?;
     if problem.source.is_none() {
@@ -344,12 +256,11 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     let folder = args.question.chosen.folder();
     let cache = options.cache.as_ref().map(|c| c.display().to_string());
     let cache = cache.as_deref();
-    let mut announced = MeasureProgress::new(&problem, &progress, cache);
-    let report =
-        measure(&problem, &folder, plan, &options, stop::flag(), &mut |e| announced.tell(&e));
+    let mut seen = MeasureProgress::new(&problem, &progress, cache);
+    let report = measure(&problem, &folder, plan, &options, stop::flag(), &mut |e| seen.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
-            announced.line(&e.to_string());
+            seen.line(&e.to_string());
             return Ok(Exit::Nothing);
         }
         report => report?,
@@ -363,13 +274,6 @@ pub(super) fn run(args: &MeasureArgs) -> Result<Exit, CliError> {
     let floors = options.floors.as_ref().map(|floors| &floors.floor);
     args.say(&MeasuredTimes { problem: &problem, report: &report, ticks: &ticks, floors, cache })?;
     ended(&report, args)
-}
-
-/// What the model predicts for the configurations that were measured.
-fn predicted(problem: &Problem, report: &MeasureReport) -> Vec<Option<i64>> {
-    let begun = Instant::now();
-    let is_late = || stop::is_due() && begun.elapsed() > AFTER_STOP;
-    report.results.iter().map(|m| ticks(problem, &m.bound, &is_late)).collect()
 }
 
 /// How the command ends, with what stopped it.
@@ -399,12 +303,4 @@ fn chosen_from(all: &Candidates) -> String {
         true => "configurations, the model's best and a random sample of the space".to_owned(),
     };
     format!("--guided chooses from {} programs of {} {of}", all.bound.len(), all.looked)
-}
-
-/// The model's time of a configuration, if there is a model that is not too large for it.
-fn ticks(problem: &Problem, bound: &Bound, is_late: &dyn Fn() -> bool) -> Option<i64> {
-    if problem.kernel.is_empty() || is_late() {
-        return None;
-    }
-    simulate(problem, bound, &Default::default()).ok().map(|run| run.time)
 }

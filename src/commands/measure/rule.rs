@@ -7,8 +7,9 @@ use tickbound_model::{Bound, Configuration, Problem};
 use tickbound_report::answer::{About, MeasuredSize, RuleMeasurement, Values, values};
 use tickbound_rules::RuleSizes;
 
+use super::args::MeasureArgs;
+use super::predicted::ticks;
 use super::progress::MeasureProgress;
-use super::{MeasureArgs, ticks};
 use crate::commands::exit::{CliError, Exit};
 use crate::commands::load::Question;
 use crate::commands::output::{say_answer, say_json, width};
@@ -18,7 +19,8 @@ use crate::commands::stop;
 /// Sizes that are measured by default.
 const SIZES: usize = 5;
 
-/// The part of a rule's file that is used here. `tune --over --json` and `--emit FILE.json` write it.
+/// The part of a rule's file that is used here; `tune --over --json` and `--emit FILE.json` write
+/// such files.
 #[derive(Deserialize)]
 struct RuleFile {
     over: String,

@@ -132,9 +132,8 @@ impl<'a> Campaign<'a> {
                 false => cores.saturating_sub(timers).clamp(1, MAX_COMPILERS),
             }
         });
-        let more: Vec<Supervisor<'a>> =
-            labs.iter().cycle().take(compilers).map(Supervisor::compiling).collect();
-        labs.extend(more);
+        let more = labs.iter().cycle().take(compilers).map(Supervisor::compiling);
+        labs.extend(more.collect::<Vec<_>>());
         let first = about.baseline.into_iter();
         let listed = if guide.is_some() { 0 } else { tasks.len() };
         let others = (0..listed).filter(|task| Some(*task) != about.baseline);

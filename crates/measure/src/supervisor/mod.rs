@@ -1,7 +1,7 @@
 //! A device and a worker process for it, which is started anew whenever it is lost.
 //!
-//! [`Supervisor::ask`] gives a [`Request`] to the worker and waits. A worker that takes too long is killed
-//! with all that it has started, one that crashes is noted; either way the job has failed, and the
+//! [`Supervisor::ask`] gives a [`Request`] to the worker and waits. A worker that takes too long is
+//! killed with all that it has started, one that crashes is noted; either way the job has failed, and the
 //! next one gets a new worker. A device is lost when no new worker can use it, or when what answers
 //! to its number is another one.
 
@@ -156,18 +156,13 @@ impl<'a> Supervisor<'a> {
                 }
                 WorkerMessage::Reply(Reply::Last(f)) => return failed(f.kind, f.message),
                 WorkerMessage::Reply(Reply::Device(why)) => return Ok(Attended::Device(why)),
-                WorkerMessage::Reply(Reply::Fault(why)) => {
-                    return Err(SupervisorError::Process(why));
-                }
-                WorkerMessage::Reply(other) => {
-                    return Err(SupervisorError::Process(format!("says {other:?} out of turn")));
-                }
+                WorkerMessage::Reply(other) => return Err(unexpected(other)),
                 WorkerMessage::Late => return failed(FailureKind::Timeout, late(limit, at)),
-                // Before the kernel runs a crash is the driver's or the device's.
-                WorkerMessage::Ended if at == Stage::Fill => {
-                    return Ok(Attended::Device(worker.end()));
-                }
                 WorkerMessage::Ended => {
+                    // Before the kernel runs a crash is the driver's or the device's.
+                    if at == Stage::Fill {
+                        return Ok(Attended::Device(worker.end()));
+                    }
                     let message = format!("{} {}", worker.end(), at.words());
                     let kind = match at {
                         Stage::Compile => FailureKind::Compile,
@@ -177,6 +172,14 @@ impl<'a> Supervisor<'a> {
                 }
             }
         }
+    }
+}
+
+/// The error of a reply that ends a job without a result.
+fn unexpected(reply: Reply) -> SupervisorError {
+    match reply {
+        Reply::Fault(why) => SupervisorError::Process(why),
+        other => SupervisorError::Process(format!("says {other:?} out of turn")),
     }
 }
 

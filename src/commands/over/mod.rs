@@ -3,20 +3,22 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use tickbound_model::Problem;
-use tickbound_report::answer::{About, RuleVariant, SizeRule, WorstSize};
-use tickbound_rules::emit::{EmittedVariant, Format};
-use tickbound_rules::{ClosedForm, Rule, RuleError, RuleRequest, RuleSizes, Worst, rule};
+use tickbound_rules::emit::Format;
+use tickbound_rules::{RuleRequest, RuleSizes, rule};
 use tickbound_solver::SearchOptions;
 
-use super::emission::{Emission, checked, described};
-use super::exit::{CliError, Exit};
-use super::load::{Attacher, Question};
-use super::output::{Outputs, say_answer, say_json};
-use super::progress::Progress;
-use super::reader::setup;
-use super::stop;
-use super::values::Percent;
+use crate::commands::emission::{Emission, checked};
+use crate::commands::exit::{CliError, Exit};
+use crate::commands::load::Question;
+use crate::commands::output::{Outputs, say_answer, say_json};
+use crate::commands::progress::Progress;
+use crate::commands::reader::setup;
+use crate::commands::stop;
+use crate::commands::values::Percent;
+
+mod found;
+
+use found::{FoundRule, answer, read};
 
 /// Options of a rule.
 #[derive(Debug, Clone, clap::Args)]
@@ -55,7 +57,7 @@ pub struct OverArgs {
 
 impl OverArgs {
     /// Whether a rule is wanted.
-    pub(super) fn is_given(&self) -> bool {
+    pub(in crate::commands) fn is_given(&self) -> bool {
         self.over.is_some() || !self.devices.is_empty()
     }
 
@@ -81,7 +83,7 @@ impl OverArgs {
     }
 
     /// Finds the rule, writes it to `emit`, and prints it.
-    pub(super) fn run(
+    pub(in crate::commands) fn run(
         &self,
         question: &Question,
         options: &SearchOptions,
@@ -98,7 +100,7 @@ impl OverArgs {
     }
 
     /// The rule as code.
-    pub(super) fn emission(
+    pub(in crate::commands) fn emission(
         &self,
         question: &Question,
         options: &SearchOptions,
@@ -157,118 +159,5 @@ impl OverArgs {
         let most = if self.variants.is_none() { self.loss.0 } else { 0.0 };
         let unread = unread.into_iter().next();
         Ok(unread.map(|unread| FoundRule { unread, sizes, rule, answer, most }))
-    }
-}
-
-/// The problem with numbers for some parameters, its kernel read.
-fn read(
-    unread: &Problem,
-    attacher: &Attacher<'_>,
-    values: &[Option<i64>],
-) -> Result<Problem, RuleError> {
-    let mut problem = unread.with_values(values);
-    attacher.attach(&mut problem).map_err(|error| RuleError::Kernel(error.to_string()))?;
-    Ok(problem)
-}
-
-struct FoundRule {
-    /// On the first platform.
-    unread: Problem,
-    sizes: RuleSizes,
-    rule: Rule,
-    answer: SizeRule,
-    /// The loss that was allowed, in percent.
-    most: f64,
-}
-
-impl FoundRule {
-    /// The rule as code, with the loss that it has if its closed forms pick; for several devices
-    /// its configurations.
-    fn emission(&self, question: &Question) -> Result<Emission, CliError> {
-        if !self.sizes.platforms().is_empty() {
-            let alone = |values: &Vec<i64>| EmittedVariant { values: values.clone(), form: None };
-            let variants = self.rule.variants.iter().map(alone).collect();
-            return Ok(self.emitted(question, variants, &self.answer.worst));
-        }
-        let attacher = question.chosen.attacher(setup()?);
-        let first = self.sizes.names().count();
-        let forms = self.rule.variants.iter().map(|variant| {
-            let values = std::iter::repeat_n(None, first).chain(variant.iter().copied().map(Some));
-            let problem = read(&self.unread, &attacher, &values.collect::<Vec<_>>())?;
-            ClosedForm::new(&problem, &self.sizes).map_err(RuleError::NoForm)
-        });
-        let forms = forms.collect::<Result<Vec<_>, RuleError>>()?;
-        let worst = worst(&self.sizes, &self.rule.loss_of(&self.sizes, &forms)?);
-        if worst.percent > self.most.max(self.answer.worst.percent) {
-            return Err(CliError::Input(format!(
-                "--emit: as code the rule loses {}; give a smaller --loss",
-                worst.words()
-            )));
-        }
-        let variants = self.rule.variants.iter().cloned().zip(forms.into_iter().map(Some));
-        let variants = variants.map(|(values, form)| EmittedVariant { values, form }).collect();
-        Ok(self.emitted(question, variants, &worst))
-    }
-
-    /// What the file is about, on all platforms.
-    fn about(&self) -> About {
-        let mut about = self.answer.about.clone();
-        if !self.answer.platforms.is_empty() {
-            about.platform = self.answer.platforms.join(", ");
-        }
-        about
-    }
-
-    /// The file's contents.
-    fn emitted(
-        &self,
-        question: &Question,
-        variants: Vec<EmittedVariant>,
-        worst: &WorstSize,
-    ) -> Emission {
-        let first = self.sizes.names().count();
-        let parameters = self.unread.parameters[first..].iter().map(|p| p.name.clone()).collect();
-        let about = vec![
-            described(&self.about()),
-            format!("sizes: {}", self.answer.places().trim_start_matches("at ")),
-            format!("rule: {}", self.answer.rule()),
-            format!("loss: {}", worst.words()),
-            format!("proved in the model: {}", self.answer.proof()),
-        ];
-        Emission::new(question, about, (parameters, variants), Some(&self.sizes))
-    }
-}
-
-fn worst(sizes: &RuleSizes, worst: &Worst) -> WorstSize {
-    WorstSize {
-        size: sizes.name(worst.size),
-        ticks: worst.time,
-        least: worst.least,
-        percent: worst.loss() as f64 / 1e4,
-    }
-}
-
-/// The answer as data.
-fn answer(problem: &Problem, sizes: &RuleSizes, rule: &Rule) -> SizeRule {
-    let own = &problem.parameters[sizes.names().count()..];
-    let names = || own.iter().map(|p| p.name.clone());
-    let variant = |(values, sizes): (&Vec<i64>, &usize)| RuleVariant {
-        configuration: names().zip(values.iter().copied()).collect(),
-        sizes: *sizes,
-    };
-    SizeRule {
-        about: About::of(problem),
-        over: sizes.to_string(),
-        platforms: sizes.platforms().to_vec(),
-        sizes: sizes.count(),
-        worst: worst(sizes, &rule.worst),
-        variants: rule.variants.iter().zip(&rule.serves).map(variant).collect(),
-        fewer: rule.curve.iter().map(|loss| loss.map(|loss| loss as f64 / 1e4)).collect(),
-        infeasible: rule.infeasible.iter().map(|size| sizes.name(*size)).collect(),
-        open: rule.open.len(),
-        stopped_by: stop::reason().map(|why| why.to_string()).filter(|_| !rule.is_whole),
-        examined: rule.examined,
-        simulated: rule.simulated,
-        seconds: stop::began().elapsed().as_secs_f64(),
     }
 }
