@@ -80,11 +80,11 @@ impl Declarations {
             self.variables.push(format!("{} {name};  /* tuning parameter */", width.name()));
             let mut alternatives = Vec::new();
             for (condition, values) in options(facts, p)? {
-                let choice = choice(name, &values);
-                if matches!(choice, Selection::Select(_)) {
+                let (choice, by_number) = choice(name, &values);
+                if by_number {
                     (most, selects) = (most.max(values.len()), true);
                 }
-                alternatives.push((condition, choice.lines()));
+                alternatives.push((condition, choice));
             }
             lines.alternatives(alternatives);
         }
@@ -132,31 +132,14 @@ fn options(facts: &Facts<'_>, p: usize) -> Result<Options, PromelaError> {
     Ok(found.into_iter().map(|(condition, c)| (condition, list(c))).collect())
 }
 
-/// How one of some values is chosen.
-enum Selection {
-    Assign(String),
-    /// Seed 000, Listing 3, lines 6 to 10.
-    Select(String),
-    Alternatives(Vec<String>),
-}
-
-impl Selection {
-    fn lines(self) -> Vec<String> {
-        match self {
-            Selection::Assign(line) | Selection::Select(line) => vec![line],
-            Selection::Alternatives(lines) => lines,
-        }
-    }
-}
-
-fn choice(name: &str, values: &[i64]) -> Selection {
+/// How one of some values is chosen (seed 000, Listing 3, lines 6 to 10), and whether by `i`.
+fn choice(name: &str, values: &[i64]) -> (Vec<String>, bool) {
     let (first, count) = (values.first().copied().unwrap_or(0), values.len());
     if count <= 1 {
-        return Selection::Assign(format!("{name} = {first};"));
+        return (vec![format!("{name} = {first};")], false);
     }
-    let select = |text: String| {
-        Selection::Select(format!("select (i : 0 .. {}); {name} = {text};", count - 1))
-    };
+    let select =
+        |text: String| (vec![format!("select (i : 0 .. {}); {name} = {text};", count - 1)], true);
     let step = values[1] - first;
     if first > 0 && values.windows(2).all(|w| w[1] == 2 * w[0]) {
         select(format!("{first} << i"))
@@ -167,7 +150,7 @@ fn choice(name: &str, values: &[i64]) -> Selection {
         let mut lines = vec!["if".to_owned()];
         lines.extend(values.iter().map(|v| format!(":: {name} = {};", literal(*v))));
         lines.push("fi;".into());
-        Selection::Alternatives(lines)
+        (lines, false)
     }
 }
 

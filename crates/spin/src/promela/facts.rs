@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::error::PromelaError;
 use super::expression::{c_value, inner, text};
-use super::layout::Layout;
+use super::layout::{Layout, lane};
 use super::names::Names;
 use super::table::{Key, conditional};
 use super::width::Width;
@@ -161,17 +161,19 @@ impl<'a> Facts<'a> {
             }
             for group in 0..groups {
                 for lid in 0..items {
-                    let mut env = bound.env.clone();
-                    if who == Who::Item {
-                        env[first] = lid;
-                        env[first + 1] = group * self.layout.group_stride(c) + lid;
-                        env[first + 2] = group;
-                    }
+                    let item = who == Who::Item;
+                    let env = if item { self.lane(c, group, lid) } else { bound.env.clone() };
                     samples.push(Sample { configuration: c, group, lid, env });
                 }
             }
         }
         Ok(samples)
+    }
+
+    /// The environment of a work item of a configuration.
+    pub fn lane(&self, c: usize, group: i64, lid: i64) -> Vec<i64> {
+        let gid = group * self.layout.group_stride(c) + lid;
+        lane(self.problem, &self.space.bound[c], [lid, gid, group])
     }
 
     fn keys(&self, samples: &[Sample], expr: &Expr, who: Who) -> Vec<Key> {

@@ -101,6 +101,14 @@ impl Layout {
     }
 }
 
+/// The environment of a work item with these `lid`, `gid` and `group`.
+pub(crate) fn lane(problem: &Problem, bound: &Bound, item: [i64; 3]) -> Vec<i64> {
+    let first = problem.first_item_slot();
+    let mut env = bound.env.clone();
+    env[first..first + 3].copy_from_slice(&item);
+    env
+}
+
 /// True if no expression of the kernel mentions `gid` or `group`.
 pub(crate) fn groups_alike(problem: &Problem) -> bool {
     let first = problem.first_item_slot();

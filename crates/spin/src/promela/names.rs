@@ -124,7 +124,7 @@ mod tests {
     fn a_problem_cannot_take_a_word_of_the_templates() {
         let of_format = ["if", "else", "and", "or", "not", "True", "False", "lid", "gid", "group"];
         let of_cpp = ["define", "ifdef", "endif"];
-        let embedded = super::super::render::embedded_c(&["WG".to_owned()], "").join("\n");
+        let embedded = super::super::model::embedded_c(&["WG".to_owned()], "").join("\n");
         for (name, template) in [
             ("embedded", embedded.replace("now.WG", "").as_str()),
             ("claims", include_str!("templates/claims.pml.j2")),

@@ -29,6 +29,12 @@ impl Written {
         let counters = self.counters.iter().zip(1..);
         counters.map(|(width, depth)| format!("{} {name}{depth};", width.name())).collect()
     }
+
+    /// Declarations of the loop counters `k1`, `k2`, ... of this many rows.
+    pub fn counter_rows(&self, rows: impl std::fmt::Display) -> Vec<String> {
+        let array = format!("[{rows}];  /* how often a loop has still to be run */");
+        self.declarations("k").iter().map(|line| line.replace(';', &array)).collect()
+    }
 }
 
 /// The counters of loops within loops.

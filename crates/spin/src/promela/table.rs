@@ -103,7 +103,7 @@ fn expression(
     }))
 }
 
-/// `name == 1 || name == 2`, or `name <= 7` for a run from the least value on.
+/// `name == 1 || name == 2`.
 fn among(name: &str, values: &[i64]) -> String {
     values.iter().map(|v| format!("{name} == {v}")).collect::<Vec<_>>().join(" || ")
 }

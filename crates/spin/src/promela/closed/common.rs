@@ -82,7 +82,7 @@ impl<'f, 'a> Common<'f, 'a> {
     pub fn amounts(&self) -> Result<Amounts<'f, 'a>, PromelaError> {
         match self.problem().platform.warps() {
             Some(warps) if self.warps() => Amounts::of_warps(self.facts, warps.width),
-            _ => Ok(Amounts::of_items(self.facts)),
+            _ => Ok(Amounts::new(self.facts, Who::Item)),
         }
     }
 

@@ -83,7 +83,7 @@ impl Program for Nodes<'_, '_, '_> {
     }
 
     fn repeat(&mut self, stmt: &Stmt, count: Value, body: &[Stmt]) -> Result<(), PromelaError> {
-        let (most, fix) = (count.range.1.max(0), self.amounts.facts().fix());
+        let (most, fix) = (count.range.1.max(0), self.amounts.facts.fix());
         let k = self.graph.counters.enter(most, &stmt.at, &fix)?;
         let text = if count.range.0 < 0 {
             format!("({0} > 0 -> {0} : 0)", operand(&count))

@@ -42,7 +42,7 @@ impl Program for Nodes<'_, '_, '_> {
     }
 
     fn access(&mut self, stmt: &Stmt) -> Result<(), PromelaError> {
-        let ticks = self.common.ticks(self.amounts, stmt)?;
+        let ticks = self.amounts.ticks(stmt)?;
         if let Some(ticks) = ticks.filter(|t| t.constant() != Some(0)) {
             let load = matches!(stmt.kind, StmtKind::Access { access: AccessKind::Global, .. });
             self.act(stmt, call("segment", &ticks.text, &format!(", {load}")));
