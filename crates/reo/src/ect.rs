@@ -38,7 +38,6 @@
 //! ```
 
 mod automata;
-mod fault;
 mod xml;
 
 use std::collections::HashSet;
@@ -48,10 +47,9 @@ use itertools::Itertools;
 use tickbound_input::message::excerpt;
 
 pub use self::automata::automata;
-pub use self::fault::EctError;
+pub use self::xml::EctError;
 
-use self::fault::EctFault;
-use self::xml::{Element, Made};
+use self::xml::{EctFault, Element, Made};
 use crate::catalog::{MAX_ENDS, Primitive, TICK};
 use crate::connector::{ChannelEnd, Connector, Wiring};
 use crate::constant::constant_word;

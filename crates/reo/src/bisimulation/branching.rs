@@ -10,8 +10,8 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
 use super::actions::{Actions, SILENT};
+use super::partition::{Silent, pair};
 use super::quotient::samples;
-use super::signature::{Silent, pair};
 use crate::automaton::Automaton;
 use crate::limits::{Limited, ProductLimits};
 

@@ -1,8 +1,7 @@
 //! One state for each block.
 
 use super::actions::{Actions, SILENT};
-use super::partition::Partition;
-use super::signature::pair;
+use super::partition::{Partition, pair};
 use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::components::components;
 use crate::limits::{Limited, ProductLimits};

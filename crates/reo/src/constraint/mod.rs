@@ -8,7 +8,6 @@
 //! [`simplify`](mod@simplify) makes equivalent ones equal.
 
 mod flat;
-mod gone;
 pub mod simplify;
 
 use std::cmp::Ordering;

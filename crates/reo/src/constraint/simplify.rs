@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use egg::{EGraph, Id, Language};
 use itertools::Itertools;
 
-pub use super::gone::Gone;
+pub use super::flat::Gone;
 use super::{DataConstraint, DataTerm, Literal, flat};
 use crate::symbol::{Cell, SymbolId};
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::live;
-use super::sequence::sequence;
+use super::paths::sequence;
 use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::constraint::simplify::written;
 use crate::constraint::{ConstraintStore, DataConstraint, DataTerm, Literal};

@@ -10,10 +10,8 @@
 pub mod confluence;
 pub(crate) mod live;
 mod paths;
-mod sequence;
 
-pub use sequence::sequence;
-
+pub use paths::sequence;
 use paths::{silent_paths, without_covered};
 
 use std::ops::Range;

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 use tickbound_input::message::excerpt;
 
-use super::random::Random;
 use super::settle::{Settled, settle};
 use super::wanted::Wanted;
 use crate::connector::Connector;
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::hide::live::{self, Live};
 use crate::label;
+use crate::product::dense::mixed;
 use crate::product::implicit::{Implicit, ProductStep};
 use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 use crate::syntax::condition::constant_of;
@@ -372,5 +372,26 @@ fn fresh(symbols: &mut Symbols, own: usize, taken: &mut usize) -> SymbolId {
         if symbol.0 as usize >= own {
             return symbol;
         }
+    }
+}
+
+/// A sequence of numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Random {
+    seed: u64,
+    taken: u64,
+}
+
+impl Random {
+    /// The sequence with a seed.
+    pub fn new(seed: u64) -> Random {
+        Random { seed, taken: 0 }
+    }
+
+    /// A number below `below`, which must not be 0.
+    pub fn below(&mut self, below: usize) -> usize {
+        let word = mixed(self.taken, self.seed);
+        self.taken += 1;
+        ((u128::from(word) * below as u128) >> 64) as usize
     }
 }

@@ -11,9 +11,9 @@ use std::ops::Add;
 
 use rayon::prelude::*;
 
+use super::matrix::EMPTY;
 use super::plan::DensePlan;
 use super::sizes::Sizes;
-use super::word::EMPTY;
 
 /// A count and a sum over the steps of a matrix, or of a part of it; the checksum of the whole is
 /// the sum of its parts'.

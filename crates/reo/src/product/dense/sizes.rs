@@ -1,7 +1,6 @@
 //! The sizes of a product, and what follows from them and its factors.
 
-use super::error::{DenseError, DenseResult};
-use super::matrix::Matrix;
+use super::matrix::{DenseError, DenseResult, Matrix};
 use crate::automaton::MAX_STATES;
 use crate::limits::Stopped;
 use crate::symbol::NameId;

@@ -2,11 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::error::{DenseError, DenseResult};
+use super::matrix::{DenseError, DenseResult, EMPTY, STEP_BYTES, assemble};
 use super::plan::DensePlan;
-use super::rows::{STEP_BYTES, assemble};
 use super::sizes::Sizes;
-use super::word::EMPTY;
 use crate::automaton::{Automaton, AutomatonRows};
 use crate::limits::{Limited, ProductLimits};
 

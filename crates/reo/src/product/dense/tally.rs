@@ -4,9 +4,9 @@ use std::iter::Sum;
 use std::ops::Add;
 
 use super::checksum::Checksum;
+use super::matrix::EMPTY;
 use super::sizes::Sizes;
 use super::stream::{BlockColumns, RowsOf};
-use super::word::EMPTY;
 
 /// A condition on the names that fire in a step, as bits over the product's alphabet.
 pub type CellCondition<'a> = dyn Fn(u64) -> bool + Sync + 'a;

@@ -10,8 +10,8 @@
 use std::collections::VecDeque;
 use std::io;
 
+use super::external::{StateBlock, StateStore, StreamError, UNKNOWN};
 use super::index::{Budget, Digits, Index, hash};
-use super::state_store::{StateBlock, StateStore, StreamError, UNKNOWN};
 use crate::limits::{Limited, ProductLimits, Stopped};
 
 /// Processes, or threads, that make one product together. Each has a number, its rank, counted from

@@ -1,9 +1,12 @@
-//! Conditions as claims on values.
+//! Conditions as claims on values, and as text.
+
+use std::fmt::Write;
 
 use crate::constant::{LESS, integer, worked_out};
-use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::constraint::{DataConstraint, DataTerm, Literal, Spelling};
 use crate::symbol::{Cell, Symbols};
 use crate::syntax::Spot;
+use crate::syntax::lex::OWN;
 
 /// Words that are no names.
 pub(super) const RESERVED: [&str; 3] = ["true", "false", "null"];
@@ -170,4 +173,26 @@ pub fn constraint(claims: &[Claimed], symbols: &mut Symbols) -> DataConstraint {
     let name = |word: &str, symbols: &mut Symbols| DataTerm::Datum(symbols.name(word));
     let cell = |word: &str, symbols: &mut Symbols| symbols.cell(word);
     DataConstraint::new(claims.iter().map(|(_, c)| c.literal(symbols, &name, &cell)))
+}
+
+/// A constraint as text that reads back for any words: as [`DataConstraint::text`], and words
+/// that are none by their characters stand in back quotes.
+pub fn text(constraint: &DataConstraint, symbols: &Symbols) -> String {
+    constraint.spelled(&Spelling { symbols, word: word_text })
+}
+
+/// A word, in back quotes if it is none by its characters.
+pub(crate) fn word_text(word: &str) -> String {
+    if OWN.is_word(word) && !RESERVED.contains(&word) {
+        return word.to_owned();
+    }
+    let mut out = String::from("`");
+    for c in word.chars() {
+        match c {
+            '`' | '\\' => _ = write!(out, "\\{c}"),
+            c if c.is_control() => _ = write!(out, "{}", c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out + "`"
 }

@@ -6,11 +6,8 @@ use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use tickbound_input::message::suggest;
 
-use super::expander::{Done, Expander};
-use super::frame::Frame;
-use super::leaf::{Key, Leaf, Make};
+use super::expander::{Done, Expander, Frame, Key, Leaf, Make, listed};
 use super::scope::{Component, Scope, Unresolved};
-use super::text::listed;
 use crate::catalog::{CatalogError, MAX_ENDS, Primitive, TICK};
 use crate::connector::{ChannelEnd, Connector, Wiring};
 use crate::syntax::{Source, Spot};
