@@ -94,8 +94,7 @@ impl SearchState<'_> {
         self.reason(self.watch.stop().unwrap_or(ProcessStop::Interrupted))
     }
 
-    /// Replays a trail and has our simulator confirm it; `None` if the search was stopped
-    /// meanwhile.
+    /// Replays a trail and has our simulator confirm it; `None` if the search was stopped.
     pub fn replay(
         &self,
         build: &Build,

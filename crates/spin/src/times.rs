@@ -29,8 +29,7 @@ pub struct VerifierTimes {
     pub run: Option<RunLog>,
 }
 
-/// Lists the times of every configuration. Of the options, the search and the workers do not
-/// matter.
+/// Lists the times of every configuration; the search and the workers do not matter.
 pub fn times(
     subject: SpinSubject<'_>,
     tools: &SpinTools,

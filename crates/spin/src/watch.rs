@@ -37,7 +37,6 @@ impl<'a> Watch<'a> {
         Watch { settled: Some(settled), ..self }
     }
 
-    /// The reason to stop, if there is one.
     pub fn stop(&self) -> Option<ProcessStop> {
         let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         // The clock first: it may also have set the flag.

@@ -149,7 +149,6 @@ impl Automaton {
         if idle { self.without_idle() } else { self }
     }
 
-    /// With some of the steps.
     fn with_steps(&self, stays: impl Fn(&Transition<'_>) -> bool) -> Automaton {
         let mut builder = self.builder_over(self.alphabet().iter().copied());
         self.all_steps().filter(stays).for_each(|step| self.copy(&step, &mut builder));

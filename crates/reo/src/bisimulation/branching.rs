@@ -34,7 +34,6 @@ struct Classes {
     rows: Vec<usize>,
     /// Pairs of action and cycle, without silent steps within a cycle; sorted in each row.
     steps: Vec<u64>,
-    /// The block of each cycle.
     block: Vec<u32>,
     blocks: usize,
 }

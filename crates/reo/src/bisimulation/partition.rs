@@ -17,7 +17,6 @@ use crate::limits::{Limited, ProductLimits};
 pub struct Partition {
     /// The block of each state at the end; blocks are numbered in the order of their first states.
     pub block: Vec<u32>,
-    /// How many blocks there are.
     pub blocks: usize,
     /// The partition after each iteration, the coarsest first; empty unless requested.
     pub iterations: Vec<Vec<u32>>,
@@ -58,7 +57,6 @@ pub(super) fn refined(
     }
 }
 
-/// Makes signatures of one automaton's states.
 pub(super) struct Signer<'a> {
     automaton: &'a Automaton,
     actions: &'a Actions,
@@ -173,7 +171,6 @@ struct Known {
     table: HashTable<(u64, u32)>,
 }
 
-/// A signature that was seen.
 struct Seen {
     /// The first state that has it.
     state: u32,
@@ -228,7 +225,6 @@ pub(super) fn pair(action: u32, block: u32) -> u64 {
 pub(super) struct Silent {
     /// The cycle of each state. Silent steps lead to the same cycle or one with a smaller number.
     pub(super) cycle: Vec<u32>,
-    /// The states of each cycle.
     pub(super) members: Vec<Vec<u32>>,
 }
 

@@ -53,7 +53,6 @@ pub(super) fn weak(
     Ok(builder.done())
 }
 
-/// The steps between blocks.
 struct BlockGraph {
     /// For each block pairs of action and block, sorted; no silent step to itself.
     rows: Vec<Vec<u64>>,

@@ -1,5 +1,4 @@
-//! Shortest runs to a place, and runs that break a formula: found in the product of an automaton and
-//! what is due.
+//! Shortest runs to a place, and runs that break a formula, by a product with what is due.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -83,8 +82,7 @@ impl<'a> Search<'a> {
 pub struct Lasso {
     /// The run to the state at which the cycle begins.
     pub run: AutomatonRun,
-    /// For each step of the cycle the names that fire and the constraint. Without any step the run
-    /// is stuck, and nothing fires any more.
+    /// For each step of the cycle its names and constraint; without steps the run is stuck.
     pub cycle: Vec<(Vec<NameId>, DataConstraint)>,
 }
 

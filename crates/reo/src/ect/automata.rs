@@ -54,7 +54,6 @@ pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctErr
     Ok(connector)
 }
 
-/// Reads the automata of one file.
 struct Reader<'a> {
     roots: &'a [Element<'a>],
     known: std::collections::HashMap<&'a str, Spot>,

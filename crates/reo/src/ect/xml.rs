@@ -13,7 +13,6 @@ use crate::syntax::{CLOCKS, MAX_NESTING, MAX_TEXT, Source, Spot, SyntaxFault, Wi
 /// Most elements that a message lists.
 const MAX_LISTED: usize = 40;
 
-/// An element of a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Element<'a>(Node<'a, 'a>);
 
@@ -26,7 +25,6 @@ fn local(name: &str) -> &str {
 }
 
 impl<'a> Element<'a> {
-    /// Where it begins.
     pub fn spot(self) -> Spot {
         Spot(self.0.range().start)
     }
@@ -99,7 +97,6 @@ impl<'a> Element<'a> {
     }
 }
 
-/// The elements of a text.
 pub(super) fn read(source: &Source) -> Result<Document<'_>, EctError> {
     let wrong = |at: usize, what: String| source.fault(Spot(at), EctFault::Xml(what));
     if source.text.len() > MAX_TEXT {

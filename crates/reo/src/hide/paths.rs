@@ -23,7 +23,6 @@ const MAX_RETURNS: usize = 3;
 /// Most constraints of the silent paths from one state to another.
 const MAX_WAYS: usize = 128;
 
-/// A path of silent steps.
 #[derive(Default)]
 struct Path {
     to: u32,
@@ -36,10 +35,7 @@ struct Path {
 }
 
 /// Where silent steps lead from `state`, itself among them, each with the constraint on the way.
-///
-/// # Errors
-/// When the work was stopped, and [`Stopped::Values`] where a silent cycle applies a function again
-/// and again or the constraints of one state become too many.
+/// [`Stopped::Values`] if a silent cycle applies a function again and again, or ways are too many.
 pub(super) fn silent_paths(
     automaton: &Automaton,
     live: &Live,

@@ -66,9 +66,7 @@ pub(super) struct StepData {
     pub to: u32,
 }
 
-/// The value of `format`.
 pub const FORMAT: &str = "tickbound-reo";
-/// The value of `version`.
 pub const VERSION: u32 = 1;
 /// Most states of all automata of a file.
 pub const MAX_STATES: usize = 1 << 24;

@@ -15,7 +15,6 @@ use crate::label;
 use crate::symbol::{NameId, Symbols};
 use crate::syntax::{WithPlace, condition};
 
-/// Most parts of a file.
 const MAX_PARTS: usize = 100_000;
 
 /// What all automata of a file take.
@@ -105,7 +104,6 @@ pub(super) fn alone(data: AutomatonData, words: &[String]) -> Made<Connector> {
     connector(ConnectorData { name, parts, interface, ..ConnectorData::default() }, words)
 }
 
-/// The connector of `data`.
 pub(super) fn connector(data: ConnectorData, words: &[String]) -> Made<Connector> {
     let mut symbols = Symbols::new();
     words.iter().for_each(|w| _ = symbols.intern(w));

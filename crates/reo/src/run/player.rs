@@ -50,8 +50,7 @@ struct Moment {
 }
 
 impl Moment {
-    /// A step with some data given, if it is possible; the first `own` of `symbols` are the
-    /// connector's.
+    /// A step with data given, if possible; the first `own` of `symbols` are the connector's.
     fn choice(
         &self,
         symbols: &mut Symbols,
@@ -165,8 +164,7 @@ impl Player {
         cells.into_iter()
     }
 
-    /// The steps that can be taken, in an order that depends on the connector and the state alone,
-    /// and whether there are more than are listed.
+    /// The steps that can be taken, in a fixed order for each state, and whether there are more.
     pub fn choices(&mut self) -> (Vec<Enabled>, bool) {
         let Player { product, symbols, own, now, .. } = self;
         let mut choices: Vec<Enabled> = Vec::new();
@@ -239,7 +237,6 @@ impl Player {
         Ok(())
     }
 
-    /// The requested data.
     fn given(&mut self, wanted: &Wanted) -> Vec<(NameId, DataTerm)> {
         let mut given = Vec::new();
         for (word, value) in wanted.names.iter().flatten() {
@@ -276,8 +273,7 @@ impl Player {
         true
     }
 
-    /// The run so far, a line for each step: its number among the choices, its names and their
-    /// data. Read as [`Wanted`] steps it is the same run.
+    /// The run so far as [`Wanted`] lines: number among the choices, names and data of each step.
     pub fn lines(&self) -> &[String] {
         &self.lines
     }

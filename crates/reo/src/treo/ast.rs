@@ -51,7 +51,6 @@ pub enum BlockItem {
     Block(TermBlock),
 }
 
-/// A component that is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComponentInstance {
     pub component: TreoVariable,

@@ -22,8 +22,7 @@ const MAX_ITEMS: u64 = 1 << 21;
 pub(crate) enum Sides {
     /// One of the two sides, by this condition.
     One(Value),
-    /// A warp: the first side if the first value is not zero, and then the second side if the
-    /// second value is not zero.
+    /// A warp: the first side if the first value is not zero, then the second side likewise.
     Each(Value, Value),
 }
 
@@ -35,17 +34,12 @@ pub(crate) struct Amounts<'f, 'a> {
 }
 
 impl<'f, 'a> Amounts<'f, 'a> {
-    /// For the program `finish`, which one element runs, or for a work item: then the text has the
-    /// variable `lid`, and `group` where groups differ.
+    /// For `finish` or a work item; the text has `lid`, and `group` where groups differ.
     pub fn new(facts: &'f Facts<'a>, who: Who) -> Self {
         Amounts { facts, who, warps: None }
     }
 
-    /// For a warp; the text has the variable `w`, the warp's number in its group, and `group` where
-    /// groups differ.
-    ///
-    /// # Errors
-    /// If there are too many items.
+    /// For warp `w` of a group; the text has `w`, and `group` where groups differ.
     pub fn of_warps(facts: &'f Facts<'a>, width: i64) -> Result<Self, PromelaError> {
         let warps = Masks::new(facts, width)?;
         Ok(Amounts { facts, who: Who::Item, warps: Some(warps) })
@@ -74,7 +68,6 @@ impl<'f, 'a> Amounts<'f, 'a> {
         (value.range.1 >= 0).then_some(value)
     }
 
-    /// An expression of a statement.
     pub fn value(&self, stmt: &Stmt, expr: &Expr) -> Result<Value, PromelaError> {
         let lanes = expr.mentions(|s| s >= self.facts.problem.first_item_slot());
         match &self.warps {
@@ -83,7 +76,6 @@ impl<'f, 'a> Amounts<'f, 'a> {
         }
     }
 
-    /// What a branch does on `condition`.
     pub fn sides(&self, stmt: &Stmt, condition: &Expr) -> Result<Sides, PromelaError> {
         let lanes = condition.mentions(|s| s >= self.facts.problem.first_item_slot());
         let Some(warps) = self.warps.as_ref().filter(|_| lanes) else {

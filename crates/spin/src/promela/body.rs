@@ -33,10 +33,6 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
         Body { amounts, inline, mark, counter, marks: true, counters, lines }
     }
 
-    /// The lines of `program`.
-    ///
-    /// # Errors
-    /// A number that Promela cannot hold.
     pub fn write(mut self, program: &[Stmt]) -> Result<Written, PromelaError> {
         self.marks = has_until(program);
         self.program(program)?;
@@ -48,11 +44,7 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
     }
 }
 
-/// The program `finish`, which one element runs; it begins with its mark, if something waits for
-/// it.
-///
-/// # Errors
-/// A number that Promela cannot hold.
+/// The program `finish` of one element; it begins with its mark, if something waits for it.
 pub(crate) fn finish(
     facts: &Facts<'_>,
     (mark, counter): (&'static str, &'static str),

@@ -9,9 +9,7 @@ use super::width::Width;
 /// A variable of the text: its name, what it holds, and where that comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quantity {
-    /// Its Promela name.
     pub name: String,
-    /// Its value.
     pub value: Value,
     /// What it is, for people.
     pub comment: String,
@@ -28,7 +26,6 @@ impl Quantity {
 pub(crate) struct Declarations {
     /// `#define` lines for what is the same in all configurations.
     pub constants: Vec<String>,
-    /// Declarations.
     pub variables: Vec<String>,
     /// Statements of `main` that choose the parameters and assign the rest.
     pub statements: Vec<String>,

@@ -67,9 +67,8 @@ const TEMPLATES: &[(&str, &str)] = &[
 ];
 
 impl Model {
-    /// Fills a template with `fragments` and what all models have; `derived` are quantities of the
-    /// style itself. The model has this many processes, and this many bytes in a state beside what
-    /// is declared.
+    /// Fills a template with `fragments` and common parts; `derived` are quantities of the style.
+    /// The model has this many processes, and these bytes in a state beside what is declared.
     pub(super) fn new(
         template: (Style, &'static str),
         facts: &Facts<'_>,

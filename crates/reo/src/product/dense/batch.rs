@@ -130,7 +130,6 @@ impl BatchPlan {
         })
     }
 
-    /// The cells of a product's factors.
     fn factors(&self, part: &BatchPart) -> (&[u64], &[u64]) {
         let sizes = part.sizes;
         let left = sizes.left_states * sizes.left_states * sizes.left_slots;

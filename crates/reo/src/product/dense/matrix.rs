@@ -171,8 +171,7 @@ pub enum DenseError {
         /// How many are needed.
         needed: usize,
     },
-    /// The system did not give the memory, though the limit allows it: what needed it, and how many
-    /// bytes.
+    /// The system refused memory within the limit: what needed it, and how many bytes.
     #[error("the system has no {1} bytes of memory for {0}; lower --memory to find out earlier")]
     Allocation(&'static str, u128),
     /// A limit, or somebody, stopped it.
@@ -180,8 +179,7 @@ pub enum DenseError {
     Stopped(#[from] Stopped),
 }
 
-/// `len` zeros. The system gives fresh pages that are zero already, so that the threads that fill
-/// them touch them first. Without memory it is an error, where `vec![0; len]` would abort.
+/// `len` zeros, or an error where `vec![0; len]` would abort; its pages are untouched.
 pub(super) fn zeroed(what: &'static str, len: usize) -> DenseResult<Vec<u64>> {
     let fail = || DenseError::Allocation(what, len as u128 * 8);
     if len == 0 {

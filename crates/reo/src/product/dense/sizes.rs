@@ -66,7 +66,6 @@ impl Sizes {
     }
 }
 
-/// The initial states of a product.
 pub(super) fn initial(left: &Matrix, right: &Matrix) -> DenseResult<Vec<u32>> {
     let states = left.states as u128 * right.states as u128;
     if states > MAX_STATES as u128 {

@@ -248,8 +248,7 @@ fn shared_names(factors: &[Automaton]) -> Vec<NameId> {
     all.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect()
 }
 
-/// The table of a factor without data and idle loops. Doing nothing is one of the choices of each
-/// state; silent steps are not, as nothing else happens with them.
+/// The table of a factor without data and idle loops: each state may idle; silent steps are out.
 fn table(factor: &Automaton, shared: &[NameId]) -> Table {
     let number = |name: &NameId| shared.binary_search(name).ok().map(|at| at as u32);
     let numbers: Vec<Option<u32>> = factor.alphabet().iter().map(number).collect();
@@ -263,7 +262,6 @@ fn table(factor: &Automaton, shared: &[NameId]) -> Table {
     table
 }
 
-/// The join of two tables.
 fn join(left: &Table, right: &Table, limits: &ProductLimits) -> Limited<Table> {
     let common: Vec<u32> =
         left.scope.iter().filter(|n| right.scope.binary_search(n).is_ok()).copied().collect();

@@ -37,8 +37,7 @@ pub(super) fn bytes_each(words: usize) -> usize {
     8 * words + 4
 }
 
-/// Bytes of memory that it always takes: both ends of the queue, and two runs that
-/// become a third.
+/// Bytes that it always takes: both ends of the queue, and two runs merged into a third.
 pub(super) const BYTES: usize = 5 * CHUNK;
 
 /// All states, in the order of their numbers; the last ones in memory, the others on disk.
@@ -62,7 +61,6 @@ impl<'a> ExternalVisited<'a> {
         ExternalVisited { store, words, recent, filed: 0, next: 0, queue: None, runs }
     }
 
-    /// The keys of some states.
     fn keys(&mut self, range: Range<usize>) -> io::Result<Vec<u64>> {
         let (words, split) = (self.words, range.end.min(self.filed).max(range.start));
         let mut keys = vec![0; (split - range.start) * words];
@@ -109,7 +107,6 @@ impl<'a> ExternalVisited<'a> {
         Ok(())
     }
 
-    /// Looks up keys in all runs.
     fn look_up(&mut self, keys: &[u64], numbers: &mut [u32]) -> io::Result<()> {
         if self.runs.is_empty() {
             return Ok(());
@@ -207,15 +204,13 @@ impl Run {
     }
 }
 
-/// The number of a key in a block.
 fn find(block: &[u64], words: usize, key: &[u64]) -> Option<u64> {
     let at = last_up_to(block, words + 1, key)?;
     let (found, number) = block[at * (words + 1)..].split_at(words);
     (found == key).then(|| number[0])
 }
 
-/// The last of some entries, of `width` words each and in the order of their keys, whose key is not
-/// behind `key`.
+/// The last of some `width`-word entries in the order of their keys that is not behind `key`.
 fn last_up_to(entries: &[u64], width: usize, key: &[u64]) -> Option<usize> {
     let (mut low, mut high) = (0, entries.len() / width);
     while low < high {
@@ -313,7 +308,6 @@ fn read(file: &mut Box<dyn Stored>, words: &mut [u64]) -> io::Result<()> {
     Ok(())
 }
 
-/// A number that is not known.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// Why a product that is not kept was not made.
@@ -338,25 +332,21 @@ pub enum StreamError {
 
 /// Some states that are to be worked on, with consecutive numbers.
 pub(super) struct StateBlock {
-    /// The number of the first.
     pub first: usize,
-    /// Their keys, in order.
     pub keys: Vec<u64>,
 }
 
 /// All states, those that memory knows and those that it has forgotten.
 pub(super) trait StateStore {
-    /// States that have not been worked on, about that many, in the order of their numbers; none if
-    /// there are no more, here or elsewhere.
+    /// The next states to be worked on, about that many; none if there are no more on any rank.
     fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError>;
 
     /// How many of the offered states are worked on now, where `fitting` of `all` have so few steps
     /// that memory takes them at once. The others are offered again.
     fn take(&mut self, fitting: usize, all: usize) -> usize;
 
-    /// The numbers of states that memory does not know: `keys`, none twice, in the order in which
-    /// rows lead to them. `numbers` is [`UNKNOWN`] for each of them. Those that are new get the
-    /// next numbers, in this order.
+    /// Enters the numbers of `keys`, distinct states that memory does not know, into `numbers`, all
+    /// of them [`UNKNOWN`]. New states get the next numbers, in this order.
     fn resolve(&mut self, keys: &[u64], numbers: &mut [u32]) -> Result<(), StreamError>;
 
     /// Memory forgets all states, which must stay known; if that cannot be, `full` is the reason.

@@ -59,15 +59,12 @@ use crate::automaton::Automaton;
 use crate::limits::{Limited, ProductLimits};
 
 /// The product of `parts`, which share one table of symbols, over the sorted union of their
-/// alphabets, without steps that no data fulfil: the states that can be reached, numbered and with
-/// their steps in the order of the [module](self). Of no part at all it is one state
-/// without steps.
-///
-/// Runs on the threads of the current rayon pool.
+/// alphabets: the reachable states in the order of the [module](self), without steps that no data
+/// fulfil. Of no part it is one state without steps. Runs on the current rayon pool.
 ///
 /// # Errors
-/// `Stopped::Memory` before more than `limits.memory` bytes are taken, for the result and for
-/// what is needed to make it; `Stopped::States` at 2^32 states; `Stopped::Interrupted`.
+/// `Stopped::Memory` before more than `limits.memory` bytes are taken, for the result and for what
+/// is needed to make it; `Stopped::States` at 2^32 states; `Stopped::Interrupted`.
 pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Limited<Automaton> {
     let joined = together::joined(parts);
     let parts = &joined.iter().map(AsRef::as_ref).collect::<Vec<&Automaton>>()[..];

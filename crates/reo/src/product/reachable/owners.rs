@@ -69,7 +69,6 @@ impl<'a, 'e> Owners<'a, 'e> {
         Ok(Owners { exchange, words, owned, numbers, budget, found, next: 0, total: 0 })
     }
 
-    /// The other ranks.
     pub fn exchange(&mut self) -> &mut dyn Exchange {
         self.exchange
     }

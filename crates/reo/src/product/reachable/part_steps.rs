@@ -76,7 +76,6 @@ impl PartSteps {
     }
 }
 
-/// Whether two steps differ in their conditions alone.
 fn has_twins(row: &[Move]) -> bool {
     let mut all: Vec<(&[u64], u32)> = row.iter().map(|m| (&m.label[..], m.to)).collect();
     all.sort_unstable();

@@ -50,7 +50,6 @@ pub(super) struct Plan {
     pub vectors: Vec<u64>,
     /// As `options`, of the silent steps.
     pub silent: Vec<u32>,
-    /// The vectors of the silent steps.
     pub silent_vectors: Vec<u64>,
     /// The parts that have silent steps, as they were given.
     pub silent_parts: Vec<usize>,

@@ -70,9 +70,8 @@ impl StepStream {
         self.plan.initial.len()
     }
 
-    /// Makes the product and gives its steps to `take`, in order. Runs on the threads of the
-    /// current rayon pool; `take` is called on one of them. Of `limits.memory` everything but what
-    /// `take` keeps is counted.
+    /// Makes the product on the threads of the current rayon pool, and gives its steps to `take`,
+    /// in order, on one of them. `limits.memory` counts everything but what `take` keeps.
     ///
     /// # Errors
     /// It was stopped; more memory is needed, for the steps of one state or, without a `store`, for
@@ -94,16 +93,15 @@ impl StepStream {
         failed.map_or(Ok(count), Err)
     }
 
-    /// As [`StepStream::run`], by several processes together, each of which calls this with its own
-    /// `exchange`. The states that `limits.memory` of one has no room for are with the others. With
-    /// `first`, the first rank takes all steps, in order, and the others none; without it each
-    /// takes those that it has made, in order, but for those that others have made between. States
-    /// and steps have the numbers and the order that one process gives them. How many states there
-    /// are, and how many steps were taken here.
+    /// As [`StepStream::run`], by several processes together, each of which calls this with its
+    /// `exchange` and has memory for its share of the states. With `first`, the first rank takes
+    /// all steps, in order; without it each takes those that it has made, in order. States and
+    /// steps have the numbers and the order that one process gives them. Returns the states, and
+    /// the steps taken here.
     ///
     /// # Errors
-    /// As [`StepStream::run`], or others cannot be reached. What fails in one process the others do
-    /// not hear: all must be ended.
+    /// As [`StepStream::run`], or others cannot be reached. A failure in one process is not passed
+    /// on: all must be ended.
     pub fn share<E: From<StreamError> + Send>(
         &self,
         limits: &ProductLimits,
@@ -267,9 +265,8 @@ pub fn total(
     Ok((exchange.rank() == FIRST).then_some(sum))
 }
 
-/// Makes a product with others; `take` returns whether to go on. With `first`, all steps are taken
-/// by the first rank, else those of each by itself; with `keys` they have their conditions, packed.
-/// The number of states.
+/// Makes a product with others while `take` returns true: on the first rank all steps with `first`,
+/// else each its share; with packed conditions if `keys`. The number of states.
 pub(super) fn share(
     plan: &Plan,
     limits: &ProductLimits,

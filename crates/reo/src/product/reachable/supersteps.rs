@@ -78,7 +78,6 @@ pub(super) type Handed<'m> = Option<(usize, &'m StepRows)>;
 pub(super) type Take<'t, F> =
     dyn FnMut(&mut F, Handed<'_>) -> Result<bool, StreamError> + Send + 't;
 
-/// The supersteps of a product.
 pub(super) struct Supersteps<'a, S, F> {
     pool: WorkerPool<'a, S>,
     limits: &'a ProductLimits<'a>,

@@ -37,8 +37,7 @@ pub type GuardClaim = Literal<ClaimValue, String>;
 pub type Claimed = (Spot, GuardClaim);
 
 impl GuardClaim {
-    /// `left sign right` for a sign of [`crate::constant::RELATIONS`]. Of two values the one is
-    /// less or it is not: so `>=` is that `<` fails.
+    /// `left sign right` for one of [`crate::constant::RELATIONS`]; `>=` is that `<` fails.
     pub(crate) fn relation(sign: &str, left: ClaimValue, right: ClaimValue) -> GuardClaim {
         let (holds, one, other) = match sign {
             "<" => (true, left, right),
@@ -103,7 +102,6 @@ impl GuardClaim {
         self.leaves(|v| if let ClaimValue::Word(word) = v { Some(word) } else { None })
     }
 
-    /// The cells whose after form it mentions.
     pub(crate) fn after_cells(&self) -> Vec<&str> {
         self.leaves(|v| if let ClaimValue::After(cell) = v { Some(cell) } else { None })
     }
@@ -175,8 +173,7 @@ pub fn constraint(claims: &[Claimed], symbols: &mut Symbols) -> DataConstraint {
     DataConstraint::new(claims.iter().map(|(_, c)| c.literal(symbols, &name, &cell)))
 }
 
-/// A constraint as text that reads back for any words: as [`DataConstraint::text`], and words
-/// that are none by their characters stand in back quotes.
+/// A constraint as [`DataConstraint::text`], with back quotes around unusual words: it reads back.
 pub fn text(constraint: &DataConstraint, symbols: &Symbols) -> String {
     constraint.spelled(&Spelling { symbols, word: word_text })
 }

@@ -40,7 +40,6 @@ mod tests {
         Ok(cases.iter().map(|claims| claims_text(claims)).collect::<Vec<_>>().join(" | "))
     }
 
-    /// Claims as text.
     fn claims_text(claims: &[Claimed]) -> String {
         let mut symbols = Symbols::new();
         let name = |word: &str, symbols: &mut Symbols| DataTerm::Datum(symbols.name(word));

@@ -40,10 +40,8 @@ pub(crate) trait Words {
     fn parameter(&mut self, word: &str) -> TreoResult<Option<String>>;
     /// The words of a variable with its indices.
     fn names(&mut self, variable: &TreoVariable) -> TreoResult<Vec<String>>;
-    /// Adds a note about how the text was read.
     fn note(&mut self, note: String);
     fn source(&self) -> &Source;
-    /// The name of the atom.
     fn atom(&self) -> &str;
 }
 

@@ -127,8 +127,7 @@ pub(super) enum Fit {
 }
 
 impl Expander<'_> {
-    /// Gives words of `formals` values such that they take lists of the lengths `given`: one by
-    /// one if there are as many of both, else all together.
+    /// Gives words of `formals` values that fit lists of the lengths `given`, singly or together.
     pub fn fit(
         &mut self,
         f: &Frame,

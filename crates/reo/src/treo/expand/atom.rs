@@ -144,7 +144,6 @@ impl Expander<'_> {
         self.leaf(f, spot, leaf)
     }
 
-    /// A built-in component that is used in a block.
     pub fn built_in(
         &mut self,
         f: &Frame,
@@ -263,7 +262,6 @@ fn unwritten(wiring: &Wiring, visible: &IndexSet<String>) -> Option<String> {
     })
 }
 
-/// The words of one use of an atom.
 struct AtomWords<'a, 'l> {
     x: &'a mut Expander<'l>,
     f: &'a Frame,

@@ -17,7 +17,6 @@ use crate::treo::library::Library;
 
 pub(super) type Done = TreoResult<()>;
 
-/// The state of the work.
 pub(super) struct Expander<'l> {
     pub files: Files<'l>,
     pub leaves: Vec<Leaf>,
@@ -37,7 +36,6 @@ impl<'l> Expander<'l> {
         Ok(Expander { files, leaves, notes, templates, compared, worked: 0, depth: 0, size: 0 })
     }
 
-    /// Counts `pieces` of work.
     pub fn work(&mut self, f: &Frame, spot: Spot, pieces: usize) -> Done {
         self.worked = self.worked.saturating_add(pieces);
         if self.worked <= MAX_WORK {
@@ -46,7 +44,6 @@ impl<'l> Expander<'l> {
         Err(f.fault(spot, TreoFault::limit("pieces of work", MAX_WORK)))
     }
 
-    /// Does `inside` one level deeper.
     pub fn deeper(
         &mut self,
         f: &mut Frame,

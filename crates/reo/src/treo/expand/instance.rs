@@ -15,7 +15,6 @@ use crate::treo::error::{TreoFault, TreoResult};
 use crate::treo::files::Target;
 
 impl Expander<'_> {
-    /// A component that is used in a block.
     pub fn instance(&mut self, f: &mut Frame, scope: &Scope, instance: &ComponentInstance) -> Done {
         let spot = instance.component.spot;
         f.spot = spot;

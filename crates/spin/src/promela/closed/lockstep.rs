@@ -22,10 +22,6 @@ use tickbound_model::Profile;
 /// Most rows of elements or items.
 const MAX_ROWS: u64 = 1 << 15;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let fragments = parts.fragments()?;
@@ -35,7 +31,6 @@ pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     Model::new(template, common.facts, &derived, fragments, sizes)
 }
 
-/// What the text is put together from.
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     kernel: Written,

@@ -14,10 +14,6 @@ use super::facts::Facts;
 use super::model::{Model, Style};
 use common::Common;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(facts: &Facts<'_>, style: Style) -> Result<Model, PromelaError> {
     let common = Common::new(facts)?;
     match style {

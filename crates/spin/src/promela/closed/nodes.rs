@@ -24,9 +24,6 @@ impl<'b, 'f, 'a> Nodes<'b, 'f, 'a> {
     }
 
     /// The places of `program`, and the number of the one after it.
-    ///
-    /// # Errors
-    /// A number that Promela cannot hold.
     pub fn write(mut self, program: &[Stmt]) -> Result<(Written, usize), PromelaError> {
         self.program(program)?;
         let end = self.graph.here();

@@ -22,10 +22,6 @@ use tickbound_model::kernel::has_until;
 /// Most processes that SPIN runs at a time, and one for the never claim.
 const MAX_PROCESSES: u64 = 255;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let processes = parts.processes()?;
@@ -40,7 +36,6 @@ pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     Model::new(template, common.facts, &derived, parts.fragments()?, (processes, bytes))
 }
 
-/// What the text is put together from.
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     /// The program of a worker.
@@ -121,7 +116,6 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         })
     }
 
-    /// Declarations for a program.
     fn locals(&self, program: &Written, more: bool, mark: bool) -> Vec<String> {
         let mut locals = Vec::new();
         let calls = |what: &str| program.lines.iter().any(|line| line.contains(what));

@@ -18,9 +18,7 @@ const MAX_STATEMENTS: i64 = 1 << 24;
 struct Demand {
     /// Ticks if nothing happened at the same time.
     ticks: i64,
-    /// Barriers that are passed.
     barriers: i64,
-    /// Statements that are executed.
     statements: i64,
 }
 
@@ -43,9 +41,6 @@ impl Demand {
 }
 
 /// A time that a configuration does not exceed under any schedule.
-///
-/// # Errors
-/// More statements than SPIN can run through.
 pub(in crate::promela) fn longest(problem: &Problem, bound: &Bound) -> Result<i64, PromelaError> {
     let demand = Demands { problem, bound }.launch();
     if demand.statements > MAX_STATEMENTS {

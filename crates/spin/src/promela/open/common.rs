@@ -18,8 +18,7 @@ const MAX_ROWS: i64 = 1 << 14;
 pub(super) struct Common<'f, 'a> {
     pub facts: &'f Facts<'a>,
     pub warps: Warps,
-    /// Devices, and units of each, as far as there are groups for them: units are alike, so the
-    /// first ones may be the ones that get any.
+    /// Devices, and units of each, for which there are groups: as units are alike, the first ones.
     pub devices: i64,
     pub units_per_device: i64,
     /// Most groups and most warps that a unit holds at once.

@@ -15,10 +15,6 @@ use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
 use crate::promela::width::Width;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let fragments = parts.fragments()?;
@@ -26,7 +22,6 @@ pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     Model::new(template, common.facts, &common.derived()?, fragments, sizes)
 }
 
-/// What the text is put together from.
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     kernel: Written,
@@ -101,7 +96,8 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             groups_alike => common.groups_alike(),
             alike_before => self.alike_before.as_ref().map(|value| value.text.as_str()),
             counted => self.alike_before.is_some() || common.groups_alike(),
-            counters => self.kernel.counter_rows("UNITS * ROWS"), fields => self.fields(), scratch => self.scratch(), before => self.before(),
+            counters => self.kernel.counter_rows("UNITS * ROWS"), fields => self.fields(),
+            scratch => self.scratch(), before => self.before(),
             nodes => self.kernel.lines,
             latency => facts.price("global_latency")?,
             group_start => facts.price("group_start")?,

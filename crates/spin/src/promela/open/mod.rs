@@ -23,10 +23,6 @@ use super::model::{Model, Style};
 pub(super) use bounds::longest;
 use common::Common;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(facts: &Facts<'_>, style: Style) -> Result<Model, PromelaError> {
     let common = Common::new(facts)?;
     match style {

@@ -22,9 +22,6 @@ impl<'b, 'f, 'a> Nodes<'b, 'f, 'a> {
     }
 
     /// The places of `program`.
-    ///
-    /// # Errors
-    /// A number that Promela cannot hold.
     pub fn write(mut self, program: &[Stmt]) -> Result<Written, PromelaError> {
         self.program(program)?;
         Ok(self.graph.write())

@@ -20,10 +20,6 @@ use tickbound_model::{AccessKind, Stmt, StmtKind};
 /// Most processes that SPIN runs at a time, and most channels.
 const MAX_PROCESSES: i64 = 255;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let fragments = parts.fragments()?;
@@ -33,7 +29,6 @@ pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     Model::new(template, common.facts, &common.derived()?, fragments, sizes)
 }
 
-/// What the text is put together from.
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     time: Width,
@@ -90,7 +85,6 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         })
     }
 
-    /// Declarations for a program.
     fn locals(&self, program: &Written, until: bool) -> Vec<String> {
         let mut locals = program.declarations("k");
         if program.mentions("delay") {
