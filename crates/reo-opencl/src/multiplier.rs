@@ -34,8 +34,7 @@ pub enum MultiplierError {
     /// There is no such product, on any device.
     #[error(transparent)]
     Dense(#[from] DenseError),
-    /// What came back is not the product, or one would be too large for a device: which, and the
-    /// fix.
+    /// The result is not the product, or one is too large for a device: which, and the fix.
     #[error("{0}")]
     Unusable(String),
 }
@@ -49,7 +48,6 @@ impl From<Stopped> for MultiplierError {
 /// A result that may be a [`MultiplierError`].
 pub type MultiplierResult<T> = Result<T, MultiplierError>;
 
-/// How long a device took for something.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MultiplierTimes {
     /// Seconds by this machine's clock, with everything copied to the device and back.
@@ -116,7 +114,6 @@ impl Multiplier {
         fold_by(parts, limits, &|left, right| self.product(left, right, limits))
     }
 
-    /// The cells of a product, slab by slab.
     fn cells(&self, plan: &DensePlan, limits: &ProductLimits) -> MultiplierResult<Vec<u64>> {
         let mut cells = plan.allocate(limits)?;
         if cells.is_empty() {
@@ -148,8 +145,7 @@ impl Multiplier {
         Ok(plan.batch(cells)?)
     }
 
-    /// The cells of a batch, by one launch for as many products as fit a buffer, and how long it
-    /// took.
+    /// The cells of a batch and the time taken: one launch for all products that fit a buffer.
     pub fn batch_cells(
         &self,
         plan: &BatchPlan,
@@ -189,7 +185,6 @@ impl Multiplier {
         Ok(slabs)
     }
 
-    /// The cells of some products, and the seconds of the kernel.
     fn batch_slab(
         &self,
         plan: &BatchPlan,
@@ -291,7 +286,6 @@ pub struct RowsIn<'a> {
     engine: &'a Multiplier,
     plan: &'a DensePlan,
     buffers: Buffers,
-    /// How many rows the buffer holds.
     rows: usize,
 }
 
@@ -327,7 +321,6 @@ impl RowsIn<'_> {
     }
 }
 
-/// What a launch reads and writes.
 struct Buffers {
     left: Buffer<u64>,
     right: Buffer<u64>,
@@ -335,7 +328,6 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// Whether a part's factors and `rows` of its rows lie within the buffers.
     fn check(&self, part: &BatchPart, rows: usize) -> Result<(), DeviceError> {
         let (left, right) = factor_words(part.sizes);
         let lie = |buffer: &Buffer<u64>, offset: usize, words: usize| {
@@ -360,7 +352,6 @@ pub fn agree(device: &str, expected: Checksum, found: Checksum) -> MultiplierRes
     )))
 }
 
-/// Words of the left and of the right factor.
 fn factor_words(sizes: Sizes) -> (usize, usize) {
     let words = |n: usize, k: usize| n.saturating_mul(n).saturating_mul(k);
     (words(sizes.left_states, sizes.left_slots), words(sizes.right_states, sizes.right_slots))

@@ -150,7 +150,6 @@ fn shared<M: Send, E: Send + From<MultiplierError>>(
     })
 }
 
-/// Makes blocks as long as there are any, and somebody takes them.
 fn in_queue<M>(
     queue: &Mutex<Queue>,
     number: usize,
@@ -172,14 +171,12 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Blocks to be made, and how fast the devices are.
 #[derive(Debug)]
 struct Queue {
     blocks: VecDeque<RowBlock>,
     /// Rows of these.
     rows: usize,
-    /// Rows a second of each device's last block; `None` before the first, and when it gets no
-    /// more.
+    /// Rows a second of each device's last block; `None` before the first and after its last.
     speeds: Vec<Option<f64>>,
 }
 
@@ -206,7 +203,6 @@ impl Queue {
         self.blocks.pop_front()
     }
 
-    /// A device has made a block in this time.
     fn done(&mut self, device: usize, block: RowBlock, seconds: f64) {
         self.speeds[device] = Some(block.rows as f64 / seconds.max(1e-9));
     }

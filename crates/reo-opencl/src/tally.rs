@@ -12,7 +12,6 @@ use super::multiplier::{GROUP, Multiplier, MultiplierResult, fits32};
 
 /// Words of what comes back of a launch.
 const WORDS: usize = 11;
-/// Most workgroups of a launch.
 const MAX_GROUPS: usize = 1024;
 
 /// Names that fire and names that do not, as bits over a product's alphabet.
@@ -30,7 +29,6 @@ pub struct TalliesIn<'a> {
     checked: bool,
     groups: Buffer<u64>,
     total: Buffer<u64>,
-    /// Items of a workgroup.
     group: usize,
 }
 

@@ -34,27 +34,23 @@ pub enum DatasetError {
 }
 
 impl DatasetError {
-    /// A file or a folder that cannot be used, and why.
     pub(crate) fn unusable(path: &Path, why: impl Into<String>) -> DatasetError {
         DatasetError::Unusable(path.to_owned(), why.into())
     }
 
-    /// An error of the system, with the file that it is about.
     pub(crate) fn file(path: &Path) -> impl Fn(std::io::Error) -> DatasetError + use<> {
         let path = path.to_owned();
         let fix = "make room or choose another folder, then run the same again to go on";
         move |error| DatasetError::unusable(&path, format!("{error}; {fix}"))
     }
 
-    /// A folder that has the blocks of another product, or other blocks of this one; `what` is not
-    /// the same.
+    /// A folder with the blocks of another product, or blocks of another size: `what` differs.
     pub(crate) fn other(manifest: &Path, what: &str) -> DatasetError {
         let why = format!("holds another product or blocks of another size ({what} differs)");
         let fix = "choose another folder, or the same options as before";
         DatasetError::unusable(manifest, format!("{why}; {fix}"))
     }
 
-    /// A manifest that is none.
     pub(crate) fn manifest(path: &Path, why: &str) -> DatasetError {
         DatasetError::unusable(path, format!("not the manifest of a {FORMAT}: {why}"))
     }
@@ -75,8 +71,7 @@ pub enum StreamJobError {
     /// Other ranks cannot be reached.
     #[error("the exchange between ranks: {0}")]
     Exchange(#[from] std::io::Error),
-    /// There is too little memory, a formula cannot be read, or there are too many names: what and
-    /// why.
+    /// Too little memory, an unreadable formula or too many names: what and why.
     #[error("{0}")]
     Refused(String),
     /// The writer has ended with an error.
@@ -85,7 +80,6 @@ pub enum StreamJobError {
 }
 
 impl StreamJobError {
-    /// Whether the work was stopped from outside.
     pub(crate) fn is_interruption(&self) -> bool {
         let why = match self {
             StreamJobError::Dense(MultiplierError::Dense(DenseError::Stopped(why)))

@@ -35,8 +35,7 @@ pub struct Written {
     pub crc32: u32,
 }
 
-/// Writes the steps of a block, given in parts, to the draft of its file. What is encoded is
-/// written by another thread, while more is encoded.
+/// Writes the steps of a block to the draft of its file; another thread writes what is encoded.
 pub(crate) fn write(draft: &mut Draft, steps: &[BlockColumns]) -> io::Result<Written> {
     draft.direct();
     let (full, to_write) = sync_channel::<Pages>(0);

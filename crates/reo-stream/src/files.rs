@@ -11,10 +11,9 @@ use crate::file;
 use crate::format::name;
 use crate::manifest::BlockRecord;
 
-/// Writes files of blocks into the folder of a dataset that this or another process holds. While
-/// one is brought to the disk, the next is encoded. A block belongs to the dataset once its record
-/// is entered: [`Dataset::enter`](crate::Dataset::enter). When this is dropped, what was begun is
-/// still written.
+/// Writes files of blocks into the folder of a dataset, which this or another process has locked;
+/// one is brought to the disk while the next is encoded. A block belongs to the dataset once
+/// [`Dataset::enter`](crate::Dataset::enter) has its record. Dropping this finishes the last file.
 #[derive(Debug)]
 pub struct BlockFiles {
     disk: Disk,

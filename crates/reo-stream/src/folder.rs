@@ -90,10 +90,7 @@ impl Dataset {
         self.save()
     }
 
-    /// Whether a block that is there has this `tally`.
-    ///
-    /// # Errors
-    /// It is not: the folder holds another product.
+    /// Checks that a block that is there has this `tally`; else the folder holds another product.
     pub fn agree(&self, block: RowBlock, tally: &CellTally) -> DatasetResult<()> {
         let same = |record: &BlockRecord| {
             let tally = CellTally { broken: 0, first_broken: None, ..*tally };
@@ -182,7 +179,6 @@ pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> DatasetResult<Man
     Ok(manifest)
 }
 
-/// The manifest of a dataset that is to be made.
 fn new(folder: &Path, head: ManifestHead) -> DatasetResult<Manifest> {
     // A draft of the manifest is all that a killed run may have left before it.
     let drafts = leftovers(&folder.join(MANIFEST)).map_err(DatasetError::file(folder))?;

@@ -10,7 +10,6 @@ pub const VERSION: u64 = 2;
 const PREFIX: &str = "block-";
 const SUFFIX: &str = ".parquet";
 
-/// The name of a block's file.
 pub(crate) fn name(number: usize) -> String {
     format!("{PREFIX}{number:06}{SUFFIX}")
 }

@@ -21,8 +21,7 @@ use crate::request::{Conditions, StreamExtent, StreamJob, Streamed};
 use crate::search::{self, PART, STEP_BYTES};
 use crate::writer::Writer;
 
-/// Most bytes of the cells that a device counts in one launch: a fraction of a second on two
-/// processors.
+/// Most bytes of cells for one launch on a device: a fraction of a second on two processors.
 const MAX_COUNTED: u128 = 2 << 30;
 
 impl StreamJob<'_> {
@@ -169,8 +168,7 @@ impl StreamJob<'_> {
         Ok(streamed(tally, &conditions, false, StreamExtent::Search { complete }))
     }
 
-    /// Bytes that the search may take beside what a dataset needs: a block that is filled, one that
-    /// waits and one that is encoded.
+    /// Bytes for the search, beside three blocks: one being filled, one waiting, one being encoded.
     fn left(&self) -> JobResult<u64> {
         let blocks = self.block.saturating_mul(3).saturating_add(PART as u64 * STEP_BYTES);
         let needed = if self.dataset.is_some() { blocks } else { 0 };
@@ -211,8 +209,7 @@ impl StreamJob<'_> {
     }
 }
 
-/// Bytes of the cells that a device counts at once, which take no memory: some blocks for each, so
-/// that all have work.
+/// Bytes of the cells that devices count, without memory here: some blocks for each device.
 fn counted(plan: &DensePlan, maker: Maker) -> u64 {
     let Maker::Devices(devices) = maker else { return 0 };
     let each = plan.sizes.words() * 8 / (8 * devices.len().max(1) as u128);

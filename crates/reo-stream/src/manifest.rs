@@ -53,8 +53,7 @@ pub struct ManifestHead {
     pub block_steps: Option<u64>,
     /// Blocks of the product.
     pub blocks: Option<usize>,
-    /// The formula that the names of a step fulfil which is in a file; all are if there is none.
-    /// Numbers and sums are those of the product all the same.
+    /// The formula that the written steps fulfil; numbers and sums are of the whole product.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
 }
@@ -227,7 +226,6 @@ impl Manifest {
         self.written.iter().map(|record| record.rows.unwrap_or(record.steps)).sum()
     }
 
-    /// Puts a block in its place.
     pub(crate) fn add(&mut self, record: BlockRecord) {
         let place = self.written.partition_point(|other| other.block < record.block);
         self.written.insert(place, record);

@@ -12,7 +12,6 @@ use crate::manifest::BlockRecord;
 pub struct Ranks<'a>(pub Option<&'a mut (dyn Exchange + Send)>);
 
 impl Ranks<'_> {
-    /// The number of this one.
     pub(crate) fn rank(&self) -> usize {
         self.0.as_ref().map_or(0, |others| others.rank())
     }

@@ -98,13 +98,11 @@ pub(crate) struct Conditions<'p> {
 }
 
 impl Conditions<'_> {
-    /// Whether a label keeps all invariants.
     pub(crate) fn hold(&self, label: u64) -> bool {
         self.invariants.iter().all(|formula| self.holds(formula, label))
     }
 
-    /// Clauses one of which a step fulfils exactly if it keeps all invariants; none if they speak
-    /// of more than [`MAX_CLAUSE_NAMES`] names.
+    /// Clauses: a step keeps all invariants if it fulfils one; `None` beyond [`MAX_CLAUSE_NAMES`].
     pub(crate) fn clauses(&self) -> Option<Vec<Clause>> {
         let mut names = BTreeSet::new();
         self.invariants.iter().for_each(|formula| formula.names(&mut names));
@@ -128,7 +126,6 @@ impl Conditions<'_> {
         with.into_iter().chain(without).collect()
     }
 
-    /// Whether there is an invariant.
     pub(crate) fn is_some(&self) -> bool {
         !self.invariants.is_empty()
     }

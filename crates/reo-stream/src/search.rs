@@ -16,7 +16,6 @@ use crate::ranks::Ranks;
 use crate::request::{Conditions, StreamJob};
 use crate::writer::Writer;
 
-/// Bytes of a step in a file.
 pub(crate) const STEP_BYTES: u64 = 16;
 /// Steps of the parts in which a block is handed on; files depend on it.
 pub(crate) const PART: usize = 1 << 20;
@@ -99,9 +98,8 @@ fn written(
     })
 }
 
-/// Files in a locked folder of the system's temporary folder, which is made with the first of them
-/// and removed with the process, or by the next start. They have no names, so that what is not
-/// open any more takes no room.
+/// Nameless files in a locked temporary folder, made with the first of them and removed with the
+/// process or by the next start; a closed file takes no room.
 #[derive(Default)]
 struct Temporary(Mutex<Option<Scratch>>);
 
@@ -116,8 +114,7 @@ impl Store for Temporary {
     }
 }
 
-/// Cuts a product into blocks of whole states, by the number of steps: so that the blocks do not
-/// depend on the pieces in which the product is made.
+/// Cuts a product into blocks of whole states by the number of steps, however it was made.
 struct Cutter {
     steps: u64,
     block: RowBlock,

@@ -196,7 +196,6 @@ fn port(c: &mut Cursor) -> Read<((Spot, String), bool)> {
     Ok((port, takes))
 }
 
-/// A word, and where it is.
 type Placed = (Spot, String);
 
 /// A state but for its cells, which are listed, and its name.
@@ -232,7 +231,6 @@ fn cell(c: &mut Cursor, contents: &mut Vec<(Spot, String, String)>) -> Read<(Spo
     Ok((spot, name))
 }
 
-/// A step for each case of its condition.
 fn steps(c: &mut Cursor) -> Read<Vec<Step>> {
     c.need("[")?;
     let fire = c.list("]", |c| port(c).map(|port| port.0))?;
@@ -244,7 +242,6 @@ fn steps(c: &mut Cursor) -> Read<Vec<Step>> {
     Ok(cases.into_iter().map(step).collect())
 }
 
-/// Makes the automaton of a file.
 struct Maker<'f, 'm> {
     source: &'f Source,
     file: &'f File,
@@ -283,7 +280,6 @@ impl<'f> Maker<'f, '_> {
         Ok(builder.done())
     }
 
-    /// What the cells of the initial states hold at the start.
     fn contents(&mut self) -> Result<Vec<(Cell, SymbolId)>, CatError> {
         let mut held: IndexMap<&str, &str> = IndexMap::new();
         for state in self.file.states.values() {

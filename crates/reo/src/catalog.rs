@@ -14,7 +14,6 @@ use crate::symbol::{Cell, NameId, Symbols};
 
 /// Most places of a built-in FIFO.
 pub const MAX_CAPACITY: u32 = 256;
-/// Most ticks of a built-in timer.
 pub const MAX_TICKS: u32 = 100_000;
 /// Most ends of one component, and most ends that write to one node.
 pub const MAX_ENDS: usize = 4_096;
@@ -24,13 +23,9 @@ pub const TICK: &str = "tick";
 /// A built-in component with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Primitive {
-    /// [`primitive::sync`].
     Sync,
-    /// [`primitive::lossy_sync`].
     LossySync,
-    /// [`primitive::sync_drain`].
     SyncDrain,
-    /// [`primitive::async_drain`].
     AsyncDrain,
     /// [`primitive::sync_drain`] with ends that write.
     SyncSpout,
@@ -42,9 +37,7 @@ pub enum Primitive {
     FifoFull(Option<String>),
     /// [`primitive::fifo`] of that many places.
     Fifo(u32),
-    /// [`primitive::overflow_lossy_fifo1`].
     OverflowLossyFifo1,
-    /// [`primitive::shift_lossy_fifo1`].
     ShiftLossyFifo1,
     /// [`primitive::variable`], and what it holds at the start.
     Variable(Option<String>),
@@ -64,7 +57,6 @@ pub enum Primitive {
     Timer(u32),
 }
 
-/// Why a word and arguments are no built-in component.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CatalogError {
     #[error("no built-in component is called `{0}`; {1}")]
@@ -94,7 +86,6 @@ const CAPACITY: Takes = Number("1 argument (its capacity)", MAX_CAPACITY, |place
 });
 const FUNCTION: &str = "1 argument (its function)";
 
-/// The words, each with what it takes.
 static WORDS: [(&str, Takes); 31] = [
     ("sync", Nothing(Primitive::Sync)),
     ("lossy", Nothing(Primitive::LossySync)),
@@ -134,18 +125,15 @@ fn plain(word: &str) -> String {
 }
 
 impl Primitive {
-    /// The words of all built-in components.
     pub fn words() -> impl Iterator<Item = &'static str> {
         WORDS.iter().map(|(word, _)| *word)
     }
 
-    /// Whether a built-in component has this name.
     pub fn is_known(word: &str) -> bool {
         let word = plain(word);
         Primitive::words().any(|w| w == word)
     }
 
-    /// The component called `word`, with `arguments`.
     pub fn find(word: &str, arguments: &[&str]) -> Result<Primitive, CatalogError> {
         let known = plain(word);
         let Some((_, takes)) = WORDS.iter().find(|(w, _)| *w == known) else {
@@ -213,7 +201,6 @@ impl Primitive {
         }
     }
 
-    /// Its argument as text, if it has one.
     pub fn argument(&self) -> Option<String> {
         match self {
             Primitive::FifoFull(held) | Primitive::Variable(held) => held.clone(),

@@ -4,10 +4,8 @@
 
 mod cover;
 mod formula;
-mod lasso;
 mod run;
 mod text;
 
 pub use formula::{FormulaError, Ltl, LtlFormula};
-pub use lasso::{Lasso, counterexample};
-pub use run::{AutomatonRun, deadlock, violation};
+pub use run::{AutomatonRun, Lasso, counterexample, deadlock, violation};

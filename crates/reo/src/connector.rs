@@ -119,7 +119,6 @@ impl Connector {
 #[derive(Debug, Default)]
 pub(crate) struct Notes(pub IndexSet<String>);
 
-/// Most notes about one connector.
 const MAX_NOTES: usize = 20;
 
 impl Notes {

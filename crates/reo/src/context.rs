@@ -89,8 +89,7 @@ fn set(names: &[NameId], wanted: &dyn Fn(&NameId) -> bool) -> Names {
     set.into()
 }
 
-/// What a part can do in a state at a moment, with its reasons, and its silent steps; none if there
-/// are too many ways.
+/// A part's steps in a state at a moment, with reasons, and silent ones; none if too many ways.
 fn row(
     automaton: &Automaton,
     state: u32,
@@ -126,7 +125,6 @@ fn row(
     Some(row)
 }
 
-/// One way in which a step is right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Way {
     /// Names at which the reason comes from the other side.
@@ -146,8 +144,7 @@ struct Larger {
     open: Vec<Literal>,
 }
 
-/// All least ways: for each step that fires more, one of the names that it fires besides waits, or
-/// one of its literals fails, or may fail.
+/// All least ways: for each larger step one of its other names waits, or a literal of it fails.
 fn ways(
     fire: &BTreeSet<NameId>,
     constraint: &DataConstraint,

@@ -38,7 +38,6 @@
 //! ```
 
 mod automata;
-mod fault;
 mod xml;
 
 use std::collections::HashSet;
@@ -48,10 +47,9 @@ use itertools::Itertools;
 use tickbound_input::message::excerpt;
 
 pub use self::automata::automata;
-pub use self::fault::EctError;
+pub use self::xml::EctError;
 
-use self::fault::EctFault;
-use self::xml::{Element, Made};
+use self::xml::{EctFault, Element, Made};
 use crate::catalog::{MAX_ENDS, Primitive, TICK};
 use crate::connector::{ChannelEnd, Connector, Wiring};
 use crate::constant::constant_word;
@@ -210,9 +208,8 @@ impl<'a> Drawn<'a> {
         Ok(wiring.finish(&visible.into_iter().collect::<Vec<_>>()))
     }
 
-    /// Leaves a component to the environment. An end of it that is not the only one to write to its
-    /// node gets its own node, with a channel to the node: the environment, which sees it,
-    /// then competes with the others.
+    /// Leaves a component to the environment. An end that shares its node with other writers gets
+    /// its own node, with a channel to it: so the environment competes with the others.
     fn leave_open(
         &self,
         (number, element): (usize, Element),
@@ -260,7 +257,6 @@ impl<'a> Drawn<'a> {
         all.last().cloned().unwrap_or_default()
     }
 
-    /// The routers and joins of nodes.
     fn joints(
         &self,
         inner: IndexMap<(usize, bool), Vec<String>>,
@@ -292,9 +288,8 @@ const FULL: &str = "a lossy FIFO that is full at the start is not read; use a FI
 const EXPRESSION: &str = "it has no `expression`; give it the name of a predicate or function";
 const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
 
-/// Whether a primitive is a channel, not a component: a prefix may be any word, and what it stands
-/// for tells, `http://www.cwi.nl/reo/channels`. A prefix that is not declared is taken by its
-/// word.
+/// Whether a primitive is a channel, not a component, by the namespace that its prefix stands for,
+/// `http://www.cwi.nl/reo/channels`; without a declaration by the prefix itself.
 fn is_channel(element: Element) -> Result<bool, EctFault> {
     let namespace = element.type_namespace().unwrap_or_default();
     if namespace.trim_end_matches('/').rsplit(['/', '.', '#']).next() == Some("channels") {

@@ -38,16 +38,14 @@
 //! ```
 
 mod data;
-mod fault;
 mod layout;
 mod read;
 
 use tickbound_input::message::{excerpt, suggest};
 
-pub use self::fault::JsonError;
+pub use self::data::JsonError;
 
-use self::data::{AutomatonData, Document, StepData};
-use self::fault::{FORMAT, JsonFault, VERSION, other};
+use self::data::{AutomatonData, Document, FORMAT, JsonFault, StepData, VERSION, other};
 use crate::automaton::Automaton;
 use crate::connector::Connector;
 use crate::symbol::{SymbolId, Symbols};

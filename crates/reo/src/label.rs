@@ -10,7 +10,6 @@ pub fn words_for(names: usize) -> usize {
     names.div_ceil(64).max(1)
 }
 
-/// Whether bit `bit` is set.
 pub fn has(label: &[u64], bit: usize) -> bool {
     label.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
 }

@@ -9,8 +9,7 @@ use crate::symbol::{SymbolId, Symbols};
 /// How far work is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProductProgress {
-    /// While states are compared, how many of them have been found to differ; nothing while they
-    /// are still being found.
+    /// How many states were found to differ, while states are compared.
     pub blocks: Option<u64>,
     /// States found so far, or compared.
     pub states: u64,
@@ -51,8 +50,7 @@ pub enum Stopped {
         "{0} states or more; at most 4294967295 can be numbered; hide names, or use --mode implicit"
     )]
     States(u128),
-    /// Steps that fire nothing change values, or look at them, in ever new ways. If one is known,
-    /// the function that they apply again and again.
+    /// Silent steps change or test values in ever new ways; the function they apply, if known.
     #[error(
         "silent closure: conditions on values that go round inside have no end; show a name on \
          their way, or leave data out with --no-data"

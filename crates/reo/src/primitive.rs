@@ -21,7 +21,6 @@ fn same(a: NameId, b: NameId) -> DataConstraint {
     one(equal(DataTerm::Datum(a), DataTerm::Datum(b)))
 }
 
-/// An automaton with one state.
 fn stateless(names: &[NameId], steps: &[(&[NameId], DataConstraint)]) -> Automaton {
     let mut builder = AutomatonBuilder::over(names.iter().copied(), 1, vec![0]);
     steps.iter().for_each(|(fire, constraint)| _ = builder.step(0, fire, constraint.clone(), 0));
@@ -107,8 +106,7 @@ pub enum BufferContent {
     Constant(SymbolId),
 }
 
-/// A buffer of one place: states 0 (empty) and 1 (full). State `given` follows when a datum has
-/// been given.
+/// A buffer with states 0 (empty) and 1 (full); `given` follows when a datum was given.
 fn buffer(
     a: NameId,
     b: NameId,
@@ -150,8 +148,7 @@ pub fn shift_lossy_fifo1(a: NameId, b: NameId, cell: Cell) -> Automaton {
     builder.done()
 }
 
-/// Variable: keeps the last datum from `a` and gives it at `b` as often as asked, once there is
-/// one.
+/// Variable: keeps the last datum from `a`; once there is one, `b` gives it any number of times.
 pub fn variable(a: NameId, b: NameId, cell: Cell, content: BufferContent) -> Automaton {
     let mut builder = buffer(a, b, cell, content, 1);
     builder.step(1, &[a], store(a, cell), 1);

@@ -29,9 +29,7 @@ impl Symbols {
         Symbols::default()
     }
 
-    /// The symbol of `word`, new if need be.
-    ///
-    /// A table holds at most 2^32 words; memory ends long before.
+    /// The symbol of `word`, new if need be; memory ends before the 2^32 words of a table.
     pub fn intern(&mut self, word: &str) -> SymbolId {
         if let Some(at) = self.words.get_index_of(word) {
             return SymbolId(at as u32);
@@ -79,7 +77,6 @@ impl Symbols {
         self.words.get_index(symbol.0 as usize).map_or("?", |w| w)
     }
 
-    /// How many words there are.
     pub(crate) fn len(&self) -> usize {
         self.words.len()
     }

@@ -9,8 +9,7 @@ const FAULT: &str = "this is a fault of tickbound, please report it with the pro
 /// Why there is no result.
 #[derive(Debug, Error)]
 pub enum SpinError {
-    /// A program, a file or an option cannot be used, or an answer cannot be read: what, why, and
-    /// the fix.
+    /// An unusable program, file or option, or an unreadable answer: what, why, and the fix.
     #[error("{0}")]
     Unusable(String),
     /// The model is at fault, or the search: what shows it.

@@ -73,7 +73,7 @@ pub fn search(
     if subject.space.bound.is_empty() {
         return Ok(SpinResult::infeasible(options.search, subject.model.style, tools));
     }
-    let watch = Watch::new(interrupt, options.timeout).since(options.since);
+    let watch = Watch::new(interrupt, options.timeout, options.since);
     let state = SearchState::new(subject, tools, options, watch, observer)?;
     let ending = search::run(&state)?;
     Ok(state.result(ending))

@@ -67,8 +67,7 @@ impl Default for SpinOptions {
 /// What happens during a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SpinEvent {
-    /// The least time is known to lie in this interval, in ticks; `upper` is `None` before a trail
-    /// has been found.
+    /// The least time lies in this interval, in ticks; `upper` is `None` before the first trail.
     Bounds {
         /// No configuration takes fewer.
         lower: i64,
@@ -103,8 +102,7 @@ pub struct SpinSubject<'a> {
 }
 
 impl SpinOptions {
-    /// # Errors
-    /// A limit that makes no sense.
+    /// Refuses limits that make no sense.
     pub(crate) fn check(&self) -> Result<(), SpinError> {
         let (memory, depth) = (self.memory, self.depth.unwrap_or(1));
         let what = if memory < LEAST_MEMORY {

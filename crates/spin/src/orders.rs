@@ -56,19 +56,16 @@ pub struct Order<'a> {
     pub claim: Option<OrderClaim>,
     /// The bound, for the log.
     pub bound: Option<i64>,
-    /// The depth limit.
     pub depth: u64,
     /// Most errors, each with a trail; `None` for all of them, 1 for the first.
     pub errors: Option<u64>,
     /// A bitstate run.
     pub bits: Option<Bits>,
-    /// When to stop.
     pub watch: Watch<'a>,
 }
 
 impl<'a> Order<'a> {
-    /// A run for the first error of a claim, or of a verifier without claims, storing states in
-    /// full.
+    /// A run for the first error of a claim, or of the model, storing states in full.
     pub fn first_error(what: &'static str, depth: u64, watch: Watch<'a>) -> Order<'a> {
         Order { what, claim: None, bound: None, depth, errors: Some(1), bits: None, watch }
     }
@@ -98,7 +95,6 @@ pub fn reported(what: &str, message: &str) -> SpinError {
 /// What makes one worker of a swarm different from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bits {
-    /// The seed.
     pub seed: u64,
     /// The hash array has 2 to the power of this many bits.
     pub array: u32,
@@ -113,7 +109,6 @@ pub struct VerifierRun {
     pub verdict: VerifierVerdict,
     /// It searched everything, storing states in full.
     pub complete: bool,
-    /// The files of its trails.
     pub trails: Vec<PathBuf>,
     /// Bits of the hash array for each state, in a bitstate run.
     pub hash_factor: Option<f64>,

@@ -59,8 +59,7 @@ pub struct VerifierReport {
     pub transitions: u64,
     /// Bytes of memory that the verifier counts.
     pub memory_bytes: u64,
-    /// Bits of the hash array for each state stored, in a bitstate search; below 100 the coverage
-    /// is poor.
+    /// Bits of the hash array for each state of a bitstate search; below 100 coverage is poor.
     pub hash_factor: Option<f64>,
     /// Trail files written, in order.
     pub trails: Vec<String>,
@@ -250,8 +249,7 @@ pub enum VerifierVerdict {
 }
 
 impl VerifierVerdict {
-    /// What a run that ended in this way and has printed this means. `stderr` is quoted if nothing
-    /// else is to be had.
+    /// What a run's end and output mean; `stderr` is quoted if nothing else is available.
     pub fn of(report: &VerifierReport, ended: Ended, stderr: &str) -> VerifierVerdict {
         if report.vector_too_small {
             return VerifierVerdict::VectorTooSmall;

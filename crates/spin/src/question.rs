@@ -12,12 +12,12 @@ use std::time::Duration;
 use tickbound_os::process::{Ended, OutputLine, ProcessStop};
 
 use crate::error::SpinError;
-use crate::options::{SpinEvent, SpinSubject};
+use crate::options::SpinEvent;
 use crate::orders::{Build, Goal, Order, OrderClaim, Storage, VerifierRun};
 use crate::output::VerifierVerdict;
 use crate::result::{RunLog, SpinStop};
 use crate::state::{SearchState, complaint, run_watched, write};
-use crate::trail::{Lines, Oracle, SpinTrail};
+use crate::trail::{Lines, SpinTrail};
 use crate::verifier::refused;
 use crate::watch::Watch;
 
@@ -94,8 +94,7 @@ impl SearchState<'_> {
         self.reason(self.watch.stop().unwrap_or(ProcessStop::Interrupted))
     }
 
-    /// Replays a trail and has our simulator confirm it; `None` if the search was stopped
-    /// meanwhile.
+    /// Replays a trail and has our simulator confirm it; `None` if the search was stopped.
     pub fn replay(
         &self,
         build: &Build,
@@ -142,16 +141,13 @@ impl SearchState<'_> {
         if self.watch.stop().is_none() {
             return self.watch;
         }
-        *self.known().last_replays.get_or_insert_with(|| Watch::new(&NEVER, Some(REPLAYS)))
+        *self.known().last_replays.get_or_insert_with(|| Watch::new(&NEVER, Some(REPLAYS), None))
     }
 
     fn confirm(&self, printed: &str, run: usize) -> Result<Option<SpinTrail>, SpinError> {
         let read = Lines::parse(&printed.lines().collect::<Vec<_>>())
             .map_err(|line| SpinError::Trail(format!("it prints `{line}`")))?;
-        let SpinSubject { problem, space, model } = self.subject;
-        let oracle =
-            Oracle { problem, space, names: &model.parameters, open_schedule: model.open_schedule };
-        oracle.confirm(&read, run)
+        self.subject.confirm(&read, run)
     }
 
     /// One random run in SPIN's simulator: a first time. `None` if it does not end.

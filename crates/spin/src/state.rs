@@ -226,7 +226,6 @@ impl<'a> SearchState<'a> {
         }
     }
 
-    /// Workers of a swarm.
     pub fn workers(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         self.options.workers.unwrap_or_else(cores)
@@ -252,8 +251,7 @@ impl<'a> SearchState<'a> {
         empty_folder(&self.folder.join(format!("{number:02}-{name}")))
     }
 
-    /// Runs a program until its end, or until the search is stopped, and appends the command and
-    /// its output to the log of this name in its folder.
+    /// Like [`run_watched`], until the search is stopped.
     pub fn run_logged(&self, command: &mut Command, log: &str) -> Result<Finished, SpinError> {
         run_watched(command, self.watch, log, &mut |_| OutputLine::Keep)
     }
@@ -306,7 +304,6 @@ pub fn empty_folder(path: &Path) -> Result<PathBuf, SpinError> {
     std::path::absolute(path).map_err(fail)
 }
 
-/// A file or a folder that cannot be made.
 fn not_written(path: &Path, error: &std::io::Error) -> SpinError {
     let path = path.display();
     SpinError::Unusable(format!("{path}: {error}; give a folder that may be written to"))
@@ -316,8 +313,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), SpinError> {
     std::fs::write(path, text).map_err(|error| not_written(path, &error))
 }
 
-/// Runs a program in its folder until its end, or until the watch says stop, and appends the
-/// command and its output to the log of this name in the folder.
+/// Runs a program until its end or the watch stops it; appends command and output to the log.
 pub fn run_watched(
     command: &mut Command,
     watch: Watch<'_>,

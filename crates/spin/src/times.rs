@@ -29,8 +29,7 @@ pub struct VerifierTimes {
     pub run: Option<RunLog>,
 }
 
-/// Lists the times of every configuration. Of the options, the search and the workers do not
-/// matter.
+/// Lists the times of every configuration; the search and the workers do not matter.
 pub fn times(
     subject: SpinSubject<'_>,
     tools: &SpinTools,
@@ -43,7 +42,7 @@ pub fn times(
     if empty.is_empty() {
         return Ok(VerifierTimes::default());
     }
-    let watch = Watch::new(interrupt, options.timeout).since(options.since);
+    let watch = Watch::new(interrupt, options.timeout, options.since);
     let state = SearchState::new(subject, tools, options, watch, observer)?;
     let Some(build) = state.build(Goal::Times, Storage::Full)? else {
         let stopped_by = watch.stop().map(|stop| state.reason(stop));

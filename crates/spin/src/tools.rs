@@ -99,8 +99,7 @@ fn compiler(given: Option<OsString>, path: &OsStr) -> Result<(PathBuf, Vec<Strin
     Ok((program, words.map(str::to_owned).collect()))
 }
 
-/// The first line that a program prints when it is called with one option; empty if it cannot be
-/// run.
+/// The first line that a program prints for one option; empty if it cannot be run.
 fn first_line(program: &Path, option: &str) -> String {
     let limits = ProcessLimits { time: Some(ASKING), ..ProcessLimits::default() };
     let finished = tickbound_os::process::run(Command::new(program).arg(option), "", limits);

@@ -9,12 +9,12 @@
 //! belong to the space, the schedule must be one that the simulator can follow decision by
 //! decision, and the time must be the same. If not, that is an error that shows both sides.
 
+use tickbound_model::Bound;
 use tickbound_model::verdict::TimedConfiguration;
-use tickbound_model::{Bound, Problem, Space};
 use tickbound_simulator::Script;
 
 use crate::error::SpinError;
-use crate::promela::PromelaName;
+use crate::options::SpinSubject;
 
 /// Most characters of a schedule that a message shows.
 const SHOWN: usize = 300;
@@ -113,20 +113,7 @@ pub struct SpinTrail {
     pub confirmed: bool,
 }
 
-/// Whom the lines of a model are about.
-#[derive(Debug, Clone, Copy)]
-pub struct Oracle<'a> {
-    /// The problem.
-    pub problem: &'a Problem,
-    /// Its space.
-    pub space: &'a Space,
-    /// The model's name of each parameter.
-    pub names: &'a [PromelaName],
-    /// The time depends on the schedule.
-    pub open_schedule: bool,
-}
-
-impl Oracle<'_> {
+impl SpinSubject<'_> {
     /// The run that these lines tell of, after our simulator has confirmed it; `None` if they do
     /// not tell of an end.
     ///
@@ -135,17 +122,15 @@ impl Oracle<'_> {
     /// confirm.
     pub fn confirm(&self, lines: &Lines, run: usize) -> Result<Option<SpinTrail>, SpinError> {
         let Some((time, values)) = &lines.end else { return Ok(None) };
-        let fit = values.len() == self.names.len()
-            && values.iter().zip(self.names).all(|((v, _), n)| *v == n.promela);
-        if !fit {
-            let told: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
-            let why = format!("it names the parameters `{}`", told.join(" "));
+        let (names, values): (Vec<&str>, Vec<i64>) =
+            values.iter().map(|(name, value)| (name.as_str(), *value)).unzip();
+        if !names.iter().eq(self.model.parameters.iter().map(|name| &name.promela)) {
+            let why = format!("it names the parameters `{}`", names.join(" "));
             return Err(SpinError::Trail(why));
         }
-        let told: Vec<i64> = values.iter().map(|(_, value)| *value).collect();
-        let index = self.space.bound.iter().position(|b| b.configuration.0 == told);
+        let index = self.space.bound.iter().position(|b| b.configuration.0 == values);
         let Some(index) = index else {
-            let why = format!("its parameters {told:?} are no configuration of the space");
+            let why = format!("its parameters {values:?} are no configuration of the space");
             return Err(SpinError::Trail(why));
         };
         let bound = &self.space.bound[index];
@@ -156,7 +141,7 @@ impl Oracle<'_> {
     }
 
     fn script(&self, lines: &Lines) -> Result<Script, SpinError> {
-        if !self.open_schedule {
+        if !self.model.open_schedule {
             return Ok(Script::FirstCome);
         }
         let why = || SpinError::Trail(format!("its groups are placed as {:?}", lines.places));

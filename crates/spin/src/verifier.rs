@@ -249,13 +249,11 @@ impl SearchState<'_> {
     }
 }
 
-/// A model that SPIN does not take.
 pub fn refused(run: &Finished) -> SpinError {
     SpinError::Fault(format!("SPIN refuses the model: {}", complaint(run)))
 }
 
-/// The verifier's command line, with this much memory, in bytes; whether it stops when it is cut by
-/// the depth limit.
+/// The verifier's command line for this memory, in bytes; whether the depth limit stops it.
 fn arguments(
     build: &Build,
     folder: &Path,

@@ -19,14 +19,14 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Until the user, or this time from now on, says stop.
-    pub fn new(interrupt: &'a AtomicBool, timeout: Option<Duration>) -> Watch<'a> {
-        Watch { interrupt, started: Instant::now(), timeout, settled: None }
-    }
-
-    /// The same, but the time began at this moment.
-    pub fn since(self, moment: Option<Instant>) -> Watch<'a> {
-        Watch { started: moment.unwrap_or(self.started), ..self }
+    /// Until `interrupt` is set, or this time has passed since a moment, or since now.
+    pub fn new(
+        interrupt: &'a AtomicBool,
+        timeout: Option<Duration>,
+        since: Option<Instant>,
+    ) -> Watch<'a> {
+        let started = since.unwrap_or_else(Instant::now);
+        Watch { interrupt, started, timeout, settled: None }
     }
 
     /// The same, or until `settled` is set.
@@ -37,7 +37,6 @@ impl<'a> Watch<'a> {
         Watch { settled: Some(settled), ..self }
     }
 
-    /// The reason to stop, if there is one.
     pub fn stop(&self) -> Option<ProcessStop> {
         let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         // The clock first: it may also have set the flag.

@@ -7,7 +7,6 @@ use crate::constraint::{ConstraintStore, DataConstraint, DataTerm};
 use crate::label;
 use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 
-/// What is wrong with the parts of an automaton.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AutomatonError {
     #[error("state {state} is mentioned, but there are only {states} (numbered from 0)")]

@@ -10,7 +10,6 @@
 
 mod build;
 mod data;
-mod forms;
 
 pub use build::AutomatonBuilder;
 pub use data::{Automaton, AutomatonRows, Transition};

@@ -20,7 +20,6 @@ tickbound_input::named! {
     }
 }
 
-/// The number of the silent action.
 pub(super) const SILENT: u32 = 0;
 
 /// Steps that one thread numbers at a time.

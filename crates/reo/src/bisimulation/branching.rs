@@ -10,8 +10,8 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
 use super::actions::{Actions, SILENT};
+use super::partition::{Silent, pair};
 use super::quotient::samples;
-use super::signature::{Silent, pair};
 use crate::automaton::Automaton;
 use crate::limits::{Limited, ProductLimits};
 
@@ -34,7 +34,6 @@ struct Classes {
     rows: Vec<usize>,
     /// Pairs of action and cycle, without silent steps within a cycle; sorted in each row.
     steps: Vec<u64>,
-    /// The block of each cycle.
     block: Vec<u32>,
     blocks: usize,
 }

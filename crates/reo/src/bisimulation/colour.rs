@@ -142,8 +142,7 @@ fn of_set(all: impl Iterator<Item = u64>, scratch: &mut Vec<u64>) -> (u64, bool)
     (scratch.iter().copied().fold(0, u64::wrapping_add), scratch.len() < many)
 }
 
-/// The first colours, which follow from the kinds of steps; and for each state whether it has two
-/// steps of one kind, which are a set only once they are sorted.
+/// The first colours, from the kinds of steps; and whether a state has two steps of one kind.
 fn first(automaton: &Automaton) -> (Vec<u64>, Vec<bool>) {
     /// Places where a kind of the state at work may have been seen.
     const PLACES: usize = 1 << 14;

@@ -23,8 +23,7 @@ pub enum BisimulationVerdict {
 }
 
 /// A play that distinguishes two automata: after all steps of `trace` but the last, which both can
-/// take, one side is in a state in which it can take the last one, the other in a state in which it
-/// cannot.
+/// take, only one side is in a state in which it can take the last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Names that fire in each step, and under which constraint.

@@ -15,7 +15,6 @@ mod colour;
 mod difference;
 mod partition;
 mod quotient;
-mod signature;
 mod sketch;
 
 pub use actions::Equivalence;

@@ -1,8 +1,7 @@
 //! One state for each block.
 
 use super::actions::{Actions, SILENT};
-use super::partition::Partition;
-use super::signature::pair;
+use super::partition::{Partition, pair};
 use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::components::components;
 use crate::limits::{Limited, ProductLimits};
@@ -54,7 +53,6 @@ pub(super) fn weak(
     Ok(builder.done())
 }
 
-/// The steps between blocks.
 struct BlockGraph {
     /// For each block pairs of action and block, sorted; no silent step to itself.
     rows: Vec<Vec<u64>>,

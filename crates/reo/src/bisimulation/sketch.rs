@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::actions::{Actions, SILENT};
-use super::signature::Silent;
+use super::partition::Silent;
 use crate::automaton::Automaton;
 use crate::limits::{Limited, ProductLimits};
 

@@ -17,7 +17,6 @@ pub(super) type Due<'f> = BTreeSet<&'f Ltl>;
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cover<'f> {
     pub now: BTreeSet<&'f LtlFormula>,
-    /// What is due at the next step.
     pub next: Due<'f>,
     /// Untils that the next step has to deal with.
     pub postponed: Due<'f>,
@@ -53,7 +52,6 @@ struct Attempt<'f> {
 }
 
 impl<'f> Attempt<'f> {
-    /// Each way to fulfil one formula.
     fn fulfil(mut self, formula: &'f Ltl, open: &mut Vec<Attempt<'f>>) {
         let mut other = None;
         match formula {

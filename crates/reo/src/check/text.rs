@@ -52,7 +52,6 @@ pub(super) fn parse(text: &str) -> Result<Text, FormulaError> {
     }
 }
 
-/// What formulas are made of, for messages.
 const GRAMMAR: &str = "write names with ! & | -> and brackets, such as `a -> !b`, and in --ltl \
     also X F G U R, such as `G (a -> F b)`";
 

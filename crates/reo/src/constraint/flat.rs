@@ -3,8 +3,8 @@
 //! Without calls and predicates the congruence is the equivalence that the equations generate:
 //! sorted classes give the same constraint as the e-graph, faster. A test compares both.
 
-use super::gone::Gone;
 use super::{DataConstraint, DataTerm, Literal};
+use crate::symbol::{Cell, NameId};
 
 /// The simplest form of the conjunction; `Some(None)` if nothing fulfils it, `None` if not flat.
 pub(super) fn simplify(all: &[Literal], gone: &Gone) -> Option<Option<DataConstraint>> {
@@ -75,4 +75,30 @@ fn root(parent: &mut [usize], mut k: usize) -> usize {
         k = parent[k];
     }
     k
+}
+
+/// What is eliminated. Both lists are sorted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Gone<'a> {
+    /// Names whose datum is taken out.
+    pub names: &'a [NameId],
+    /// Cells whose value after the step is taken out: nothing reads it.
+    pub cells: &'a [Cell],
+}
+
+impl Gone<'_> {
+    /// Whether a constraint mentions anything of it.
+    pub fn touches(&self, constraint: &DataConstraint) -> bool {
+        let takes = |leaf: &DataTerm| !matches!(leaf, DataTerm::Some(_)) && self.takes(leaf);
+        constraint.literals().iter().any(|literal| literal.has_leaf(takes))
+    }
+
+    pub(super) fn takes(&self, leaf: &DataTerm) -> bool {
+        match leaf {
+            DataTerm::Datum(name) => self.names.binary_search(name).is_ok(),
+            DataTerm::After(cell) => self.cells.binary_search(cell).is_ok(),
+            DataTerm::Some(_) => true,
+            DataTerm::Constant(_) | DataTerm::Before(_) | DataTerm::Call(..) => false,
+        }
+    }
 }

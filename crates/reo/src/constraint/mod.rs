@@ -8,7 +8,6 @@
 //! [`simplify`](mod@simplify) makes equivalent ones equal.
 
 mod flat;
-mod gone;
 pub mod simplify;
 
 use std::cmp::Ordering;
@@ -60,7 +59,6 @@ impl<T, W> Literal<T, W> {
         sides.into_iter().flatten().chain(arguments)
     }
 
-    /// What holds where it fails.
     pub(crate) fn negated(self) -> Literal<T, W> {
         match self {
             Literal::Equal(a, b) => Literal::Different(a, b),
@@ -249,12 +247,10 @@ impl Literal {
         self.terms().for_each(|t| t.visit(see));
     }
 
-    /// The first leaf of its terms that is wanted.
     pub(crate) fn leaf(&self, wanted: impl Fn(&DataTerm) -> bool) -> Option<&DataTerm> {
         self.terms().find_map(|term| term.leaf(&wanted))
     }
 
-    /// Whether a leaf of its terms is wanted.
     pub(crate) fn has_leaf(&self, wanted: impl Fn(&DataTerm) -> bool) -> bool {
         self.leaf(wanted).is_some()
     }
@@ -361,7 +357,6 @@ impl DataTerm {
         }
     }
 
-    /// The first leaf that is wanted.
     pub(crate) fn leaf(&self, wanted: &impl Fn(&DataTerm) -> bool) -> Option<&DataTerm> {
         match self {
             DataTerm::Call(_, terms) => terms.iter().find_map(|t| t.leaf(wanted)),

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use egg::{EGraph, Id, Language};
 use itertools::Itertools;
 
-pub use super::gone::Gone;
+pub use super::flat::Gone;
 use super::{DataConstraint, DataTerm, Literal, flat};
 use crate::symbol::{Cell, SymbolId};
 
@@ -385,9 +385,8 @@ pub(crate) fn components(constraint: &DataConstraint) -> (Vec<DataConstraint>, b
 /// Most attempts at numbers that stay as they are.
 const ATTEMPTS: usize = 16;
 
-/// The literals with values without a name numbered in the order in which they occur. New numbers
-/// may change that order, and so on around a cycle: the least constraint on it is taken, so that a
-/// simplified constraint stays as it is when it is simplified again.
+/// The literals with nameless values numbered as they occur. New numbers may change that order, and
+/// so on around a cycle: the least constraint on it is taken, so that the result is stable.
 fn numbered(literals: Vec<Literal>) -> DataConstraint {
     let (first, values) = renumbered(&literals);
     if values < 2 {

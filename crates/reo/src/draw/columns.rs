@@ -153,8 +153,7 @@ impl Work {
         self.rank = ranks;
     }
 
-    /// Sorts a column by the mean places of what its cells are joined to on one side. `ranks` are
-    /// the places of all cells in their columns.
+    /// Sorts a column by the mean `ranks`, places in columns, of neighbours on one side.
     fn sort(&mut self, column: usize, side: usize, ranks: &mut [usize]) {
         let key = |cell: usize| {
             let near = &self.sides[side][cell];

@@ -17,9 +17,8 @@ pub struct Frame {
     pub on: BTreeSet<String>,
 }
 
-/// The beginning and each step of a run of `connector`. The `automaton` beside it has some of its
-/// names; what it may do is what agrees with those that fired: silent steps before and after are
-/// free.
+/// The beginning and each step of a run of `connector`. The `automaton` has some of its names: it
+/// may do what agrees with those that fired, with silent steps before and after.
 pub fn frames(connector: &Connector, automaton: Option<&Automaton>, run: &[Taken]) -> Vec<Frame> {
     let mut trace = automaton.map(Trace::new);
     let begin: BTreeSet<String> = trace.iter().flat_map(Trace::states).collect();

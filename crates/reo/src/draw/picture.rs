@@ -54,7 +54,6 @@ pub struct PictureItem {
     pub key: String,
     /// For people.
     pub title: String,
-    /// What is drawn of it.
     pub shapes: Vec<Shape>,
 }
 

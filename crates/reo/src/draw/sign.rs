@@ -6,7 +6,6 @@ use crate::catalog::Primitive;
 use crate::connector::Channel;
 use crate::constant::constant_text;
 
-/// How a channel or component looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     /// Its line alone, dashed where data may be lost.

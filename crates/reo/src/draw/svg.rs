@@ -53,8 +53,7 @@ pub fn svg(title: &str, rows: &[(Vec<&GraphPicture>, Option<&Frame>)]) -> String
     )
 }
 
-/// The items of a picture, those of `on` as lit; for pages, which define the
-/// style of the classes.
+/// The items of a picture, those of `on` as lit; for pages with the style of the classes.
 pub fn content(picture: &GraphPicture, on: Option<&BTreeSet<String>>) -> String {
     let mut out = String::new();
     for item in &picture.items {

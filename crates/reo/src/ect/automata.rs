@@ -21,8 +21,7 @@ use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use tickbound_input::message::excerpt;
 
-use super::fault::{EctError, EctFault};
-use super::xml::{self, Element, Made};
+use super::xml::{self, EctError, EctFault, Element, Made};
 use crate::cat::{File, State, Step, of_automata};
 use crate::connector::{Connector, Notes};
 use crate::constant::constant_word;
@@ -55,7 +54,6 @@ pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctErr
     Ok(connector)
 }
 
-/// Reads the automata of one file.
 struct Reader<'a> {
     roots: &'a [Element<'a>],
     known: std::collections::HashMap<&'a str, Spot>,

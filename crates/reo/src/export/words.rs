@@ -12,7 +12,6 @@ pub(crate) struct Identifiers {
 }
 
 impl Identifiers {
-    /// Identifiers that are none of `reserved`.
     pub fn new(reserved: impl IntoIterator<Item = &'static str>) -> Self {
         let taken = reserved.into_iter().map(str::to_owned).collect();
         Identifiers { given: IndexMap::new(), taken }

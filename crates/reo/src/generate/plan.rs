@@ -132,7 +132,6 @@ impl Plan {
         }
     }
 
-    /// The plan of the automata of some regions.
     pub fn new(regions: &[ExportSubject]) -> Result<Plan, GenerateError> {
         let transitions = regions.iter().map(|region| region.automaton.transitions()).sum();
         if transitions > MAX_STEPS {

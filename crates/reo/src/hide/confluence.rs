@@ -12,7 +12,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::live;
-use super::sequence::sequence;
+use super::paths::sequence;
 use crate::automaton::{Automaton, AutomatonBuilder, Transition};
 use crate::constraint::simplify::written;
 use crate::constraint::{ConstraintStore, DataConstraint, DataTerm, Literal};
@@ -59,7 +59,6 @@ pub fn reduce(automaton: &Automaton) -> Automaton {
     super::hide_between(&reduced.into_reachable(), &[])
 }
 
-/// Whether the steps of each state are in the order of their labels.
 fn has_rows_in_order(automaton: &Automaton) -> bool {
     let words = automaton.words();
     let label = |at: usize| &automaton.labels()[at * words..][..words];
@@ -97,7 +96,6 @@ fn is_update(constraint: &DataConstraint) -> bool {
 /// Compares paths of pairs of steps.
 struct Check<'a> {
     automaton: &'a Automaton,
-    /// The label of each step.
     labels: Vec<&'a [u64]>,
     live: live::Live,
     /// The automaton's constraints, with its numbers, and those of sequences.

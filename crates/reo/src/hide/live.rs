@@ -32,8 +32,7 @@ impl Live {
         self.planes[bit / 64][state as usize] >> (bit % 64) & 1 == 1
     }
 
-    /// Whether each cell that the automaton's constraint with this number writes is live in
-    /// `state`.
+    /// Whether every cell that the constraint with this number writes is live in `state`.
     pub fn keeps_all(&self, condition: u32, state: u32) -> bool {
         let words = self.planes.len();
         let writes = &self.writes[condition as usize * words..][..words];
@@ -55,7 +54,6 @@ impl Live {
 /// States that one thread looks at in turn.
 const PIECE: usize = 1 << 10;
 
-/// The live cells of each state.
 pub(crate) fn cells(automaton: &Automaton) -> Live {
     let cells = automaton.cells().to_vec();
     let words = cells.len().div_ceil(64);

@@ -10,10 +10,8 @@
 pub mod confluence;
 pub(crate) mod live;
 mod paths;
-mod sequence;
 
-pub use sequence::sequence;
-
+pub use paths::sequence;
 use paths::{silent_paths, without_covered};
 
 use std::ops::Range;
@@ -40,8 +38,7 @@ pub fn hide_between(automaton: &Automaton, names: &[NameId]) -> Automaton {
     rewritten(automaton, names, false)
 }
 
-/// Every constraint in its simplest form; steps that nothing fulfils are gone. An automaton that is
-/// so already is given back.
+/// Every constraint in its simplest form, without steps that nothing fulfils.
 pub fn simplified(automaton: Automaton) -> Automaton {
     if automaton.constraints().len() == 1 && !automaton.has_silent_labels() {
         return automaton;
@@ -59,9 +56,8 @@ pub fn simplified(automaton: Automaton) -> Automaton {
 /// States that one thread looks at in turn.
 const PIECE: usize = 1 << 14;
 
-/// Whether the steps of some states have their simplest constraints, and none does nothing.
-/// `simplest` has it for each constraint where all that it writes is read again, once it has
-/// found it out.
+/// Whether the steps of some states have their simplest constraints, and none does nothing;
+/// `simplest` caches this for constraints whose cells are all read again.
 fn is_simplest(
     automaton: &Automaton,
     live: &live::Live,

@@ -10,10 +10,9 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::live::Live;
-use super::sequence::sequence;
 use crate::automaton::{Automaton, Transition};
-use crate::constraint::simplify::{components, written};
-use crate::constraint::{DataConstraint, DataTerm};
+use crate::constraint::simplify::{Gone, around, components, read, written};
+use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::label;
 use crate::limits::{Limited, ProductLimits, Stopped};
 use crate::symbol::{Cell, SymbolId};
@@ -24,7 +23,6 @@ const MAX_RETURNS: usize = 3;
 /// Most constraints of the silent paths from one state to another.
 const MAX_WAYS: usize = 128;
 
-/// A path of silent steps.
 #[derive(Default)]
 struct Path {
     to: u32,
@@ -37,10 +35,7 @@ struct Path {
 }
 
 /// Where silent steps lead from `state`, itself among them, each with the constraint on the way.
-///
-/// # Errors
-/// When the work was stopped, and [`Stopped::Values`] where a silent cycle applies a function again
-/// and again or the constraints of one state become too many.
+/// [`Stopped::Values`] if a silent cycle applies a function again and again, or ways are too many.
 pub(super) fn silent_paths(
     automaton: &Automaton,
     live: &Live,
@@ -165,4 +160,49 @@ fn calls(term: &DataTerm) -> (usize, Option<SymbolId>) {
         }
         _ => (0, None),
     }
+}
+
+/// One step after another, as one: what the second reads of memory is what the first has left.
+/// At most one of the two may speak of data at names. `None` if they cannot follow each other.
+/// Cells in `dead`, sorted, are not read after the second.
+pub fn sequence(
+    first: &DataConstraint,
+    second: &DataConstraint,
+    dead: &[Cell],
+) -> Option<DataConstraint> {
+    if first.is_true() && dead.is_empty() {
+        return Some(second.clone());
+    }
+    let (reads, again) = (read(second), written(second));
+    let meets = |c: &Cell| reads.binary_search(c).is_ok() || again.binary_search(c).is_ok();
+    let mut between = written(first);
+    between.retain(meets);
+    // Values between the steps are values without a name, behind those that are there already.
+    const BETWEEN: u32 = 1 << 30;
+    const SECOND: u32 = 1 << 29;
+    let at = |cell: &Cell| between.binary_search(cell).ok().map(|k| BETWEEN + k as u32);
+    let mut all = Vec::with_capacity(first.literals().len() + second.literals().len());
+    all.extend(first.literals().iter().map(|l| {
+        l.map(&mut |term| match term {
+            DataTerm::After(cell) => at(cell).map_or_else(|| term.clone(), DataTerm::Some),
+            other => other.clone(),
+        })
+    }));
+    all.extend(second.literals().iter().map(|l| {
+        l.map(&mut |term| match term {
+            DataTerm::Before(cell) => at(cell).map_or_else(|| term.clone(), DataTerm::Some),
+            DataTerm::Some(k) => DataTerm::Some(k + SECOND),
+            other => other.clone(),
+        })
+    }));
+    let kept = between.iter().filter(|c| again.binary_search(c).is_err());
+    all.extend(
+        kept.filter_map(|c| Some(Literal::Equal(DataTerm::After(*c), DataTerm::Some(at(c)?)))),
+    );
+    // What both speak of is where their classes meet.
+    let fewer = if first.literals().len() < second.literals().len() { first } else { second };
+    let mut touched = Vec::with_capacity(2 * fewer.literals().len());
+    fewer.visit(|leaf| touched.push(leaf.clone()));
+    touched.sort_unstable();
+    around(all, &Gone { names: &[], cells: dead }, &touched)
 }

@@ -3,18 +3,18 @@
 use indexmap::{IndexMap, IndexSet};
 use tickbound_input::message::{excerpt, suggest};
 
-use super::data::{AutomatonData, ConnectorData, PartData, StepData};
-use super::fault::{JsonFault, MAX_LABELS, MAX_STATES, Made, other};
+use super::data::{
+    AutomatonData, ConnectorData, JsonFault, MAX_LABELS, MAX_STATES, Made, PartData, StepData,
+    other,
+};
 use crate::automaton::{Automaton, AutomatonBuilder};
 use crate::catalog::{MAX_ENDS, Primitive};
 use crate::connector::{ChannelEnd, Connector, ConnectorPart, Wiring};
 use crate::constraint::DataConstraint;
 use crate::label;
 use crate::symbol::{NameId, Symbols};
-use crate::syntax::WithPlace;
-use crate::syntax::condition;
+use crate::syntax::{WithPlace, condition};
 
-/// Most parts of a file.
 const MAX_PARTS: usize = 100_000;
 
 /// What all automata of a file take.
@@ -104,7 +104,6 @@ pub(super) fn alone(data: AutomatonData, words: &[String]) -> Made<Connector> {
     connector(ConnectorData { name, parts, interface, ..ConnectorData::default() }, words)
 }
 
-/// The connector of `data`.
 pub(super) fn connector(data: ConnectorData, words: &[String]) -> Made<Connector> {
     let mut symbols = Symbols::new();
     words.iter().for_each(|w| _ = symbols.intern(w));

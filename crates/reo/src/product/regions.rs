@@ -9,16 +9,20 @@ use crate::symbol::SymbolId;
 
 /// The places of `parts` in groups that share no name and no cell with each other, in order.
 pub fn regions(parts: &[&Automaton]) -> Vec<Vec<usize>> {
-    let words = |part: &Automaton| -> Vec<SymbolId> {
-        let names = part.alphabet().iter().map(|name| name.0);
-        names.chain(part.cells().iter().map(|cell| cell.0)).collect()
-    };
+    groups(parts.len(), |at| {
+        let names = parts[at].alphabet().iter().map(|name| name.0);
+        names.chain(parts[at].cells().iter().map(|cell| cell.0)).collect()
+    })
+}
+
+/// The numbers below `count` in groups that share no word with each other, in order.
+pub(super) fn groups(count: usize, words: impl Fn(usize) -> Vec<SymbolId>) -> Vec<Vec<usize>> {
     let mut users: IndexMap<SymbolId, Vec<u32>> = IndexMap::new();
-    for (at, part) in (0..).zip(parts) {
-        words(part).into_iter().for_each(|word| users.entry(word).or_default().push(at));
+    for at in 0..count {
+        words(at).into_iter().for_each(|word| users.entry(word).or_default().push(at as u32));
     }
-    let near = |at: u32| words(parts[at as usize]).iter().flat_map(|w| users[w].clone()).collect();
-    let (_, groups) = components(parts.len(), near);
+    let near = |at: u32| words(at as usize).iter().flat_map(|w| users[w].clone()).collect();
+    let (_, groups) = components(count, near);
     let sorted = |group: Vec<u32>| group.into_iter().map(|at| at as usize).sorted().collect_vec();
     groups.into_iter().map(sorted).sorted().collect()
 }

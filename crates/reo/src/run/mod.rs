@@ -21,11 +21,9 @@
 //! ```
 
 mod player;
-mod random;
 mod settle;
 mod wanted;
 
-pub use player::{Enabled, Player, Taken};
-pub use random::Random;
+pub use player::{Enabled, Player, Random, Taken};
 pub use settle::{Settled, settle};
 pub use wanted::Wanted;

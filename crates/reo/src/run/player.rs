@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 use tickbound_input::message::excerpt;
 
-use super::random::Random;
 use super::settle::{Settled, settle};
 use super::wanted::Wanted;
 use crate::connector::Connector;
 use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::hide::live::{self, Live};
 use crate::label;
+use crate::product::dense::mixed;
 use crate::product::implicit::{Implicit, ProductStep};
 use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 use crate::syntax::condition::constant_of;
@@ -50,8 +50,7 @@ struct Moment {
 }
 
 impl Moment {
-    /// A step with some data given, if it is possible; the first `own` of `symbols` are the
-    /// connector's.
+    /// A step with data given, if possible; the first `own` of `symbols` are the connector's.
     fn choice(
         &self,
         symbols: &mut Symbols,
@@ -165,8 +164,7 @@ impl Player {
         cells.into_iter()
     }
 
-    /// The steps that can be taken, in an order that depends on the connector and the state alone,
-    /// and whether there are more than are listed.
+    /// The steps that can be taken, in a fixed order for each state, and whether there are more.
     pub fn choices(&mut self) -> (Vec<Enabled>, bool) {
         let Player { product, symbols, own, now, .. } = self;
         let mut choices: Vec<Enabled> = Vec::new();
@@ -239,7 +237,6 @@ impl Player {
         Ok(())
     }
 
-    /// The requested data.
     fn given(&mut self, wanted: &Wanted) -> Vec<(NameId, DataTerm)> {
         let mut given = Vec::new();
         for (word, value) in wanted.names.iter().flatten() {
@@ -276,8 +273,7 @@ impl Player {
         true
     }
 
-    /// The run so far, a line for each step: its number among the choices, its names and their
-    /// data. Read as [`Wanted`] steps it is the same run.
+    /// The run so far as [`Wanted`] lines: number among the choices, names and data of each step.
     pub fn lines(&self) -> &[String] {
         &self.lines
     }
@@ -372,5 +368,26 @@ fn fresh(symbols: &mut Symbols, own: usize, taken: &mut usize) -> SymbolId {
         if symbol.0 as usize >= own {
             return symbol;
         }
+    }
+}
+
+/// A sequence of numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Random {
+    seed: u64,
+    taken: u64,
+}
+
+impl Random {
+    /// The sequence with a seed.
+    pub fn new(seed: u64) -> Random {
+        Random { seed, taken: 0 }
+    }
+
+    /// A number below `below`, which must not be 0.
+    pub fn below(&mut self, below: usize) -> usize {
+        let word = mixed(self.taken, self.seed);
+        self.taken += 1;
+        ((u128::from(word) * below as u128) >> 64) as usize
     }
 }

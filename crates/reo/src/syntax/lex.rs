@@ -24,7 +24,6 @@ pub enum TokenKind {
     End,
 }
 
-/// A token and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     pub kind: TokenKind,
@@ -81,8 +80,7 @@ pub(super) fn nameless(word: &str) -> Option<u32> {
 type Input<'s> = Stateful<LocatingSlice<&'s str>, Words>;
 type PResult<T> = Result<T, ErrMode<ContextError>>;
 
-/// The tokens of a text, the last of them [`TokenKind::End`]. White space, `// ...` and `/* ... */`
-/// separate tokens.
+/// The tokens of a text and [`TokenKind::End`]; spaces and comments (`//`, `/* */`) separate them.
 pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
     if source.text.len() > MAX_TEXT {
         return Err(source.fault(Spot(0), SyntaxFault::Long("text", source.text.len(), MAX_TEXT)));
@@ -205,7 +203,6 @@ impl<'t> Cursor<'t> {
         &self.tokens.get(self.at + ahead).unwrap_or(&END).kind
     }
 
-    /// Where the next token is.
     pub fn spot(&self) -> Spot {
         self.tokens.get(self.at).unwrap_or(&END).spot
     }
@@ -234,12 +231,10 @@ impl<'t> Cursor<'t> {
         if self.eat(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
     }
 
-    /// Whether the next token is this word.
     pub fn is_word(&self, word: &str) -> bool {
         matches!(self.peek(0), TokenKind::Word(w) if w == word)
     }
 
-    /// Takes the next token if it is this word.
     pub fn eat_word(&mut self, word: &str) -> bool {
         let is = self.is_word(word);
         self.at += usize::from(is);

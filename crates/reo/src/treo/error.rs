@@ -12,7 +12,6 @@ pub type TreoError = WithPlace<TreoFault>;
 /// A result that may be a [`TreoError`].
 pub type TreoResult<T> = Result<T, TreoError>;
 
-/// Most parts of one connector.
 pub const MAX_PARTS: usize = 100_000;
 /// Most pieces of work for one connector: uses of components, predicates tried, nodes of lists.
 pub const MAX_WORK: usize = 2_000_000;
@@ -20,13 +19,10 @@ pub const MAX_WORK: usize = 2_000_000;
 pub const MAX_RANGE: usize = 100_000;
 /// Deepest nesting of components in components, blocks and predicates.
 pub const MAX_DEPTH: usize = 200;
-/// Most files that one connector comes from.
 pub const MAX_FILES: usize = 1_000;
-/// Most states that the cells of one atom make.
 pub const MAX_ATOM_STATES: usize = 65_536;
 /// Most sets of rules of one atom that fire together.
 pub const MAX_RULE_SETS: usize = 4_096;
-/// Most steps of one atom.
 pub const MAX_ATOM_STEPS: usize = 200_000;
 /// About the most 64-bit words that all parts of one connector take.
 pub const MAX_SIZE: usize = 64 << 20;

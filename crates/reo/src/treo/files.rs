@@ -10,7 +10,6 @@ use super::parse;
 use crate::catalog::Primitive;
 use crate::syntax::{Source, Spot, SyntaxFault};
 
-/// A file that has been read.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub source: Source,
@@ -61,7 +60,6 @@ pub(super) enum Target {
     BuiltIn(Arc<str>),
 }
 
-/// All files read so far.
 pub(super) struct Files<'l> {
     library: &'l dyn Library,
     loaded: Vec<Arc<Loaded>>,

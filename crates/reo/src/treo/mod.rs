@@ -44,7 +44,6 @@ mod expand;
 mod files;
 mod library;
 mod parse;
-mod print;
 mod request;
 
 pub use error::{TreoError, TreoResult};

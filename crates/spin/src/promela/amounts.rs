@@ -9,9 +9,10 @@ use std::collections::HashMap;
 
 use super::error::PromelaError;
 use super::facts::{Facts, Value, Who};
+use super::layout::binary;
 use super::table::Key;
 use tickbound_expr::{BinaryOp, Expr};
-use tickbound_model::{Platform, Stmt, StmtKind};
+use tickbound_model::{AccessKind, Platform, Stmt, StmtKind};
 
 /// Most items that are sorted into masks.
 const MAX_ITEMS: u64 = 1 << 21;
@@ -21,55 +22,41 @@ const MAX_ITEMS: u64 = 1 << 21;
 pub(crate) enum Sides {
     /// One of the two sides, by this condition.
     One(Value),
-    /// A warp: the first side if the first value is not zero, and then the second side if the
-    /// second value is not zero.
+    /// A warp: the first side if the first value is not zero, then the second side likewise.
     Each(Value, Value),
 }
 
 /// Reads the numbers of a program.
 pub(crate) struct Amounts<'f, 'a> {
-    facts: &'f Facts<'a>,
+    pub facts: &'f Facts<'a>,
     who: Who,
     warps: Option<Masks>,
 }
 
 impl<'f, 'a> Amounts<'f, 'a> {
-    /// For the program `finish`, which one element runs.
-    pub fn of_launch(facts: &'f Facts<'a>) -> Self {
-        Amounts { facts, who: Who::Launch, warps: None }
+    /// For `finish` or a work item; the text has `lid`, and `group` where groups differ.
+    pub fn new(facts: &'f Facts<'a>, who: Who) -> Self {
+        Amounts { facts, who, warps: None }
     }
 
-    /// For a work item; the text has the variable `lid`, and `group` where groups differ.
-    pub fn of_items(facts: &'f Facts<'a>) -> Self {
-        Amounts { facts, who: Who::Item, warps: None }
-    }
-
-    /// For a warp; the text has the variable `w`, the warp's number in its group, and `group` where
-    /// groups differ.
-    ///
-    /// # Errors
-    /// If there are too many items.
+    /// For warp `w` of a group; the text has `w`, and `group` where groups differ.
     pub fn of_warps(facts: &'f Facts<'a>, width: i64) -> Result<Self, PromelaError> {
         let warps = Masks::new(facts, width)?;
         Ok(Amounts { facts, who: Who::Item, warps: Some(warps) })
     }
 
-    /// The problem.
-    pub fn facts(&self) -> &'f Facts<'a> {
-        self.facts
-    }
-
-    /// The ticks of an access: amount times price.
+    /// The ticks of an access: amount times price; for global memory, where schedules are open,
+    /// those for which a warp occupies its dispatcher.
     pub fn ticks(&self, stmt: &Stmt) -> Result<Option<Value>, PromelaError> {
         let StmtKind::Access { access, amount } = &stmt.kind else { return Ok(None) };
-        let price = Platform::price_name(*access).and_then(|n| self.facts.problem.scope.slot(n));
-        let expr = match price {
+        let problem = self.facts.problem;
+        let slot = |name: &str| problem.scope.slot(name);
+        let open = self.warps.is_some() && problem.has_open_schedule();
+        let issue = slot("global_issue").filter(|_| open && *access == AccessKind::Global);
+        let expr = match issue.or_else(|| Platform::price_name(*access).and_then(slot)) {
             None => amount.clone(),
             Some(slot) if *amount == Expr::Int(1) => Expr::Name(slot),
-            Some(slot) => {
-                let price = Box::new(Expr::Name(slot));
-                Expr::Binary(BinaryOp::Mul, price, Box::new(amount.clone()))
-            }
+            Some(slot) => binary(BinaryOp::Mul, Expr::Name(slot), amount.clone()),
         };
         self.value(stmt, &expr).map(Some)
     }
@@ -81,18 +68,14 @@ impl<'f, 'a> Amounts<'f, 'a> {
         (value.range.1 >= 0).then_some(value)
     }
 
-    /// An expression of a statement.
     pub fn value(&self, stmt: &Stmt, expr: &Expr) -> Result<Value, PromelaError> {
         let lanes = expr.mentions(|s| s >= self.facts.problem.first_item_slot());
         match &self.warps {
-            Some(warps) if lanes => {
-                warps.value(self.facts, stmt, |lane| expr.eval(lane).ok(), Iterator::max)
-            }
+            Some(warps) if lanes => warps.value(self.facts, stmt, |lane| expr.eval(lane).ok()),
             _ => self.facts.plain(&stmt.at, expr, self.who),
         }
     }
 
-    /// What a branch does on `condition`.
     pub fn sides(&self, stmt: &Stmt, condition: &Expr) -> Result<Sides, PromelaError> {
         let lanes = condition.mentions(|s| s >= self.facts.problem.first_item_slot());
         let Some(warps) = self.warps.as_ref().filter(|_| lanes) else {
@@ -101,7 +84,7 @@ impl<'f, 'a> Amounts<'f, 'a> {
         let side = |wanted: bool| {
             let taken =
                 |lane: &[i64]| condition.eval(lane).ok().map(|v| i64::from((v != 0) == wanted));
-            warps.value(self.facts, stmt, taken, Iterator::max)
+            warps.value(self.facts, stmt, taken)
         };
         Ok(Sides::Each(side(true)?, side(false)?))
     }
@@ -137,7 +120,7 @@ impl Masks {
                 let mut first = 0;
                 while first < facts.layout.items[c] {
                     let lanes = first..facts.layout.items[c].min(first + width);
-                    let lanes = lanes.map(|lid| lane(facts, c, group, lid)).collect();
+                    let lanes = lanes.map(|lid| facts.lane(c, group, lid)).collect();
                     warps.rows.push(Warp { configuration: c, lanes });
                     of_group.push(group);
                     number.push(first / width);
@@ -181,20 +164,15 @@ impl Masks {
         .collect()
     }
 
-    /// The value of each warp, put together from its items that take part by `join`.
+    /// The value of each warp: the greatest of its items that take part.
     fn value(
         &self,
         facts: &Facts<'_>,
         stmt: &Stmt,
         of_lane: impl Fn(&[i64]) -> Option<i64>,
-        join: impl Fn(std::vec::IntoIter<i64>) -> Option<i64>,
     ) -> Result<Value, PromelaError> {
-        let values: Vec<Option<i64>> = (0..self.rows.len())
-            .map(|row| {
-                let found = self.active(row, stmt).filter_map(|lane| of_lane(lane));
-                join(found.collect::<Vec<i64>>().into_iter())
-            })
-            .collect();
+        let greatest = |row| self.active(row, stmt).filter_map(|lane| of_lane(lane)).max();
+        let values: Vec<Option<i64>> = (0..self.rows.len()).map(greatest).collect();
         let configurations: Vec<usize> = self.rows.iter().map(|r| r.configuration).collect();
         facts.listed(&stmt.at, &configurations, self.keys.clone(), &values)
     }
@@ -257,13 +235,4 @@ impl Masks {
             }
         }
     }
-}
-
-fn lane(facts: &Facts<'_>, c: usize, group: i64, lid: i64) -> Vec<i64> {
-    let first = facts.problem.first_item_slot();
-    let mut env = facts.space.bound[c].env.clone();
-    env[first] = lid;
-    env[first + 1] = group * facts.layout.group_stride(c) + lid;
-    env[first + 2] = group;
-    env
 }

@@ -5,19 +5,15 @@ use tickbound_model::kernel::has_until;
 
 use super::amounts::Amounts;
 use super::error::PromelaError;
-use super::facts::{Facts, Value};
+use super::facts::{Facts, Value, Who};
 use super::lines::{IndentedLines, comment};
 use super::program::{Branch, Counters, Program, Written, call};
-
-/// Which inline represents an access, and its ticks; `None` if nothing does.
-pub(crate) type AccessCall<'b> =
-    dyn Fn(&Stmt) -> Result<Option<(&'static str, Value)>, PromelaError> + 'b;
 
 /// Writes programs, and notes which loop counters they need.
 pub(crate) struct Body<'b, 'f, 'a> {
     amounts: &'b Amounts<'f, 'a>,
-    /// What accesses call, if not `work`.
-    accesses: Option<&'b AccessCall<'b>>,
+    /// Which inline represents an access.
+    inline: fn(&Stmt) -> &'static str,
     /// The variable that holds the mark, and what the names of loop counters begin with.
     mark: &'static str,
     counter: &'static str,
@@ -31,27 +27,12 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
     pub fn new(
         amounts: &'b Amounts<'f, 'a>,
         (mark, counter): (&'static str, &'static str),
+        inline: fn(&Stmt) -> &'static str,
     ) -> Self {
-        Body {
-            amounts,
-            accesses: None,
-            mark,
-            counter,
-            counters: Counters::default(),
-            lines: IndentedLines::default(),
-            marks: true,
-        }
+        let (counters, lines) = <_>::default();
+        Body { amounts, inline, mark, counter, marks: true, counters, lines }
     }
 
-    /// Accesses call something else than `work`.
-    pub fn with_accesses(self, accesses: &'b AccessCall<'b>) -> Self {
-        Body { accesses: Some(accesses), ..self }
-    }
-
-    /// The lines of `program`.
-    ///
-    /// # Errors
-    /// A number that Promela cannot hold.
     pub fn write(mut self, program: &[Stmt]) -> Result<Written, PromelaError> {
         self.marks = has_until(program);
         self.program(program)?;
@@ -63,11 +44,7 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
     }
 }
 
-/// The program `finish`, which one element runs; it begins with its mark, if something waits for
-/// it.
-///
-/// # Errors
-/// A number that Promela cannot hold.
+/// The program `finish` of one element; it begins with its mark, if something waits for it.
 pub(crate) fn finish(
     facts: &Facts<'_>,
     (mark, counter): (&'static str, &'static str),
@@ -76,8 +53,8 @@ pub(crate) fn finish(
     if program.is_empty() {
         return Ok(Written::default());
     }
-    let amounts = Amounts::of_launch(facts);
-    let mut written = Body::new(&amounts, (mark, counter)).write(program)?;
+    let amounts = Amounts::new(facts, Who::Launch);
+    let mut written = Body::new(&amounts, (mark, counter), |_| "work").write(program)?;
     if has_until(program) {
         written.lines.insert(0, format!("{mark} = time;"));
     }
@@ -97,12 +74,8 @@ impl Program for Body<'_, '_, '_> {
     }
 
     fn access(&mut self, stmt: &Stmt) -> Result<(), PromelaError> {
-        let found = match self.accesses {
-            Some(of) => of(stmt)?,
-            None => self.amounts.ticks(stmt)?.map(|ticks| ("work", ticks)),
-        };
-        if let Some((inline, ticks)) = found {
-            self.push(stmt, &(call(inline, &ticks.text, "") + ";"));
+        if let Some(ticks) = self.amounts.ticks(stmt)? {
+            self.push(stmt, &(call((self.inline)(stmt), &ticks.text, "") + ";"));
         }
         Ok(())
     }
@@ -130,7 +103,7 @@ impl Program for Body<'_, '_, '_> {
             return self.only(stmt, "never run", &[]);
         }
         // A `for` leaves its counter one above the bound.
-        let (most, fix) = (count.range.1.saturating_add(1), self.amounts.facts().fix());
+        let (most, fix) = (count.range.1.saturating_add(1), self.amounts.facts.fix());
         let depth = self.counters.enter(most, &stmt.at, &fix)?;
         self.push(stmt, &format!("for ({}{depth} : 1 .. {}) {{", self.counter, count.text));
         self.lines.indent();

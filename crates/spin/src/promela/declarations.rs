@@ -9,9 +9,7 @@ use super::width::Width;
 /// A variable of the text: its name, what it holds, and where that comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quantity {
-    /// Its Promela name.
     pub name: String,
-    /// Its value.
     pub value: Value,
     /// What it is, for people.
     pub comment: String,
@@ -28,7 +26,6 @@ impl Quantity {
 pub(crate) struct Declarations {
     /// `#define` lines for what is the same in all configurations.
     pub constants: Vec<String>,
-    /// Declarations.
     pub variables: Vec<String>,
     /// Statements of `main` that choose the parameters and assign the rest.
     pub statements: Vec<String>,
@@ -80,11 +77,11 @@ impl Declarations {
             self.variables.push(format!("{} {name};  /* tuning parameter */", width.name()));
             let mut alternatives = Vec::new();
             for (condition, values) in options(facts, p)? {
-                let choice = choice(name, &values);
-                if matches!(choice, Selection::Select(_)) {
+                let (choice, by_number) = choice(name, &values);
+                if by_number {
                     (most, selects) = (most.max(values.len()), true);
                 }
-                alternatives.push((condition, choice.lines()));
+                alternatives.push((condition, choice));
             }
             lines.alternatives(alternatives);
         }
@@ -132,31 +129,14 @@ fn options(facts: &Facts<'_>, p: usize) -> Result<Options, PromelaError> {
     Ok(found.into_iter().map(|(condition, c)| (condition, list(c))).collect())
 }
 
-/// How one of some values is chosen.
-enum Selection {
-    Assign(String),
-    /// Seed 000, Listing 3, lines 6 to 10.
-    Select(String),
-    Alternatives(Vec<String>),
-}
-
-impl Selection {
-    fn lines(self) -> Vec<String> {
-        match self {
-            Selection::Assign(line) | Selection::Select(line) => vec![line],
-            Selection::Alternatives(lines) => lines,
-        }
-    }
-}
-
-fn choice(name: &str, values: &[i64]) -> Selection {
+/// How one of some values is chosen (seed 000, Listing 3, lines 6 to 10), and whether by `i`.
+fn choice(name: &str, values: &[i64]) -> (Vec<String>, bool) {
     let (first, count) = (values.first().copied().unwrap_or(0), values.len());
     if count <= 1 {
-        return Selection::Assign(format!("{name} = {first};"));
+        return (vec![format!("{name} = {first};")], false);
     }
-    let select = |text: String| {
-        Selection::Select(format!("select (i : 0 .. {}); {name} = {text};", count - 1))
-    };
+    let select =
+        |text: String| (vec![format!("select (i : 0 .. {}); {name} = {text};", count - 1)], true);
     let step = values[1] - first;
     if first > 0 && values.windows(2).all(|w| w[1] == 2 * w[0]) {
         select(format!("{first} << i"))
@@ -167,7 +147,7 @@ fn choice(name: &str, values: &[i64]) -> Selection {
         let mut lines = vec!["if".to_owned()];
         lines.extend(values.iter().map(|v| format!(":: {name} = {};", literal(*v))));
         lines.push("fi;".into());
-        Selection::Alternatives(lines)
+        (lines, false)
     }
 }
 

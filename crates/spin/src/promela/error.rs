@@ -44,8 +44,7 @@ pub enum PromelaError {
 }
 
 impl PromelaError {
-    /// The error for `count` of something, of which a text holds `limit`; `fix` states what to
-    /// shrink.
+    /// The error for `count` of `what`, above `limit`; `fix` states what to shrink.
     pub(super) fn too_many(at: &str, what: &str, count: u64, limit: u64, fix: &str) -> Self {
         let text = format!("{at}: {count} {what}, a Promela text holds {limit}; {fix}");
         PromelaError::TooMany(text)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::error::PromelaError;
 use super::expression::{c_value, inner, text};
-use super::layout::Layout;
+use super::layout::{Layout, lane};
 use super::names::Names;
 use super::table::{Key, conditional};
 use super::width::Width;
@@ -19,7 +19,6 @@ const MAX_SAMPLES: u64 = 8_000_000;
 /// Most rows of a table over work items.
 const MAX_ITEM_ROWS: usize = 1 << 16;
 
-/// An expression in Promela.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Value {
     /// The text; in parentheses if it is more than a word.
@@ -76,9 +75,6 @@ impl<'a> Facts<'a> {
     }
 
     /// `expr` in Promela.
-    ///
-    /// # Errors
-    /// If C cannot compute it and it has too many values for a table.
     pub fn value(&self, at: &str, expr: &Expr, who: Who) -> Result<Value, PromelaError> {
         let samples = self.samples(at, expr, who)?;
         let values: Vec<Option<i64>> = samples.iter().map(|s| expr.eval(&s.env).ok()).collect();
@@ -110,9 +106,6 @@ impl<'a> Facts<'a> {
     }
 
     /// The text of a value that is listed for rows of a configuration and more keys.
-    ///
-    /// # Errors
-    /// If the table is too long.
     pub fn listed(
         &self,
         at: &str,
@@ -161,17 +154,19 @@ impl<'a> Facts<'a> {
             }
             for group in 0..groups {
                 for lid in 0..items {
-                    let mut env = bound.env.clone();
-                    if who == Who::Item {
-                        env[first] = lid;
-                        env[first + 1] = group * self.layout.group_stride(c) + lid;
-                        env[first + 2] = group;
-                    }
+                    let item = who == Who::Item;
+                    let env = if item { self.lane(c, group, lid) } else { bound.env.clone() };
                     samples.push(Sample { configuration: c, group, lid, env });
                 }
             }
         }
         Ok(samples)
+    }
+
+    /// The environment of a work item of a configuration.
+    pub fn lane(&self, c: usize, group: i64, lid: i64) -> Vec<i64> {
+        let gid = group * self.layout.group_stride(c) + lid;
+        lane(self.problem, &self.space.bound[c], [lid, gid, group])
     }
 
     fn keys(&self, samples: &[Sample], expr: &Expr, who: Who) -> Vec<Key> {
@@ -223,8 +218,7 @@ impl<'a> Facts<'a> {
         self.used.borrow_mut().extend(parameters);
     }
 
-    /// The name of a price of the platform; `None` if it is free or does not count under the
-    /// profile.
+    /// The name of a price of the platform; `None` if it is free or the profile ignores it.
     pub fn price(&self, name: &str) -> Result<Option<String>, PromelaError> {
         let has_price = self.problem.platform.numbers().any(|(n, v)| n == name && v > 0);
         let slot = self.problem.scope.slot(name);
@@ -260,7 +254,6 @@ impl<'a> Facts<'a> {
         Ok(found)
     }
 
-    /// The Promela name of each parameter.
     pub fn parameters(&self) -> Vec<String> {
         let slots = self.problem.first_parameter()..self.problem.first_definition();
         debug_assert!(
@@ -269,11 +262,7 @@ impl<'a> Facts<'a> {
         slots.map(|s| self.names.slot(s).to_owned()).collect()
     }
 
-    /// The type of times and marks. A mark plus a wait is computed in 32 bits and is at most the
-    /// time.
-    ///
-    /// # Errors
-    /// If times leave 32 bits.
+    /// The type of times and marks; a mark plus a wait fits 32 bits and is at most the time.
     pub fn time_width(&self) -> Result<Width, PromelaError> {
         // One more, because the clock may pass the last tick before everybody has seen it.
         Width::holding((0, self.max_time.saturating_add(1)), "time", &self.fix())

@@ -13,7 +13,6 @@ pub(crate) struct Label(usize);
 
 /// Where a step stands, once all places are known.
 pub(crate) struct Place<'g> {
-    /// Its number.
     pub here: usize,
     /// The number of the place after it.
     pub next: usize,
@@ -21,7 +20,6 @@ pub(crate) struct Place<'g> {
 }
 
 impl Place<'_> {
-    /// The number of a label.
     pub fn of(&self, label: Label) -> usize {
         self.labels[label.0]
     }
@@ -38,7 +36,6 @@ pub(crate) struct Graph {
     /// What happens, and the comment behind it; `None` where others move a row on.
     steps: Vec<Option<(Step, String)>>,
     labels: Vec<usize>,
-    /// The program's loop counters.
     pub counters: Counters,
 }
 
@@ -79,7 +76,6 @@ impl Graph {
         self.steps.push(None);
     }
 
-    /// Moves to a label.
     pub fn goto(&mut self, label: Label) {
         self.push_more(move |place| format!("-> at[e] = {}", place.of(label)));
     }
@@ -98,9 +94,6 @@ impl Graph {
 }
 
 /// A branch of a program that is written into a graph.
-///
-/// # Errors
-/// A number that Promela cannot hold.
 pub(crate) fn choose<P: Program>(
     program: &mut P,
     graph: fn(&mut P) -> &mut Graph,

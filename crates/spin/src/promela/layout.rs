@@ -11,14 +11,12 @@ pub(crate) enum Sharing {
     /// The element runs the program `runs` times as the item of its own number (`published-2023`,
     /// and `opencl` where no group has more items than a unit has elements).
     Runs,
-    /// The element runs items `me`, `me + elements`, ... of a program without barriers, one after
-    /// another.
+    /// The element runs items `me`, `me + elements`, ... of a program without barriers in turn.
     Strided,
     /// Every item is a process or its own row; an element runs one of its items at a time and
     /// turns to the next where a phase ends.
     Items,
-    /// The dispatcher runs warps `me`, `me + dispatchers`, ..., the whole program each
-    /// (`published-2021`).
+    /// The dispatcher runs warps `me`, `me + dispatchers`, ... in turn (`published-2021`).
     Warps,
 }
 
@@ -99,6 +97,14 @@ impl Layout {
         let each = if self.sharing == Sharing::Items { &self.local } else { &self.workers };
         each.iter().copied().max().unwrap_or(1)
     }
+}
+
+/// The environment of a work item with these `lid`, `gid` and `group`.
+pub(crate) fn lane(problem: &Problem, bound: &Bound, item: [i64; 3]) -> Vec<i64> {
+    let first = problem.first_item_slot();
+    let mut env = bound.env.clone();
+    env[first..first + 3].copy_from_slice(&item);
+    env
 }
 
 /// True if no expression of the kernel mentions `gid` or `group`.

@@ -10,7 +10,6 @@ pub(crate) struct IndentedLines {
 }
 
 impl IndentedLines {
-    /// A line.
     pub fn push(&mut self, text: impl AsRef<str>) {
         let text = text.as_ref();
         self.done.push(if text.is_empty() {
@@ -20,12 +19,10 @@ impl IndentedLines {
         });
     }
 
-    /// What comes next is written deeper.
     pub fn indent(&mut self) {
         self.depth += 1;
     }
 
-    /// What comes next is written less deep.
     pub fn dedent(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
@@ -45,7 +42,6 @@ impl IndentedLines {
         self.push("fi;");
     }
 
-    /// The lines.
     pub fn take(self) -> Vec<String> {
         self.done
     }

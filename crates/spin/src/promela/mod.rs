@@ -18,7 +18,7 @@
 //! The rooms: `layout` lays a launch out over units and elements; `facts`, `expression`, `table`
 //! and `amounts` carry numbers over; `names` and `width` choose names and types; `declarations`
 //! chooses the parameters; `program` walks kernel programs, which become a `graph` of places or the
-//! `body` of a process; `closed` and `open` put the models together, and `render` fills their
+//! `body` of a process; `closed` and `open` put the models together, and `model` fills their
 //! templates. `docs/promela.md` has the arguments.
 
 mod amounts;
@@ -35,11 +35,11 @@ mod model;
 mod names;
 mod open;
 mod program;
-mod render;
 mod table;
 mod width;
 
 use tickbound_model::{Problem, Space};
+use tickbound_simulator::{SimulateOptions, simulate};
 
 pub use error::PromelaError;
 use facts::Facts;
@@ -59,10 +59,12 @@ pub fn export(
     if space.bound.is_empty() {
         return Err(PromelaError::EmptySpace);
     }
-    if problem.has_open_schedule() {
-        let facts = Facts::new(problem, space, open::times(problem, space)?)?;
-        return open::write(&facts, options.style);
+    let (open, mut first, mut most) = (problem.has_open_schedule(), None, 0);
+    for bound in &space.bound {
+        let time = simulate(problem, bound, &SimulateOptions::default())?.time;
+        first.get_or_insert(time);
+        most = most.max(if open { open::longest(problem, bound)? } else { time });
     }
-    let facts = Facts::new(problem, space, closed::times(problem, space)?)?;
-    closed::write(&facts, options.style)
+    let facts = Facts::new(problem, space, (first.unwrap_or(0), most))?;
+    if open { open::write(&facts, options.style) } else { closed::write(&facts, options.style) }
 }

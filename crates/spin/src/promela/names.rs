@@ -15,9 +15,7 @@ fn taken() -> HashSet<String> {
     promela().chain(own).map(str::to_owned).collect()
 }
 
-/// The Promela name of every slot of a problem.
-///
-/// A problem's name is kept where it can be; otherwise it gets underscores at its end.
+/// The Promela name of every slot of a problem: its name, with underscores behind it if taken.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
     of_slot: Vec<String>,
@@ -40,15 +38,13 @@ impl Names {
         Names { of_slot: of_slot.collect() }
     }
 
-    /// The name of a slot.
     pub fn slot(&self, slot: Slot) -> &str {
         self.of_slot.get(slot).map_or("?", String::as_str)
     }
 }
 
-/// `name`, or the first variant of its beginning that is not taken. Loop counters are `k1`, `f1`,
-/// ..., and the verifier numbers processes; what begins with `_` or `tb_` belongs to SPIN and to
-/// the embedded C.
+/// `name`, or the first free variant. Loop counters are `k1`, `f1`, ..., and the verifier numbers
+/// processes; what begins with `_` or `tb_` belongs to SPIN and the embedded C.
 fn free(name: &str, taken: &HashSet<String>) -> String {
     let name = short(name);
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -124,7 +120,7 @@ mod tests {
     fn a_problem_cannot_take_a_word_of_the_templates() {
         let of_format = ["if", "else", "and", "or", "not", "True", "False", "lid", "gid", "group"];
         let of_cpp = ["define", "ifdef", "endif"];
-        let embedded = super::super::render::embedded_c(&["WG".to_owned()], "").join("\n");
+        let embedded = super::super::model::embedded_c(&["WG".to_owned()], "").join("\n");
         for (name, template) in [
             ("embedded", embedded.replace("now.WG", "").as_str()),
             ("claims", include_str!("templates/claims.pml.j2")),

@@ -12,7 +12,6 @@ use super::width::Width;
 /// What a program has become.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    /// Lines of Promela.
     pub lines: Vec<String>,
     /// The type of the loop counter of each depth.
     pub counters: Vec<Width>,
@@ -29,6 +28,12 @@ impl Written {
         let counters = self.counters.iter().zip(1..);
         counters.map(|(width, depth)| format!("{} {name}{depth};", width.name())).collect()
     }
+
+    /// Declarations of the loop counters `k1`, `k2`, ... of this many rows.
+    pub fn counter_rows(&self, rows: impl std::fmt::Display) -> Vec<String> {
+        let array = format!("[{rows}];  /* how often a loop has still to be run */");
+        self.declarations("k").iter().map(|line| line.replace(';', &array)).collect()
+    }
 }
 
 /// The counters of loops within loops.
@@ -41,9 +46,6 @@ pub(crate) struct Counters {
 
 impl Counters {
     /// Enters a loop at `at` whose counter is at most `most`; its depth, from 1 on.
-    ///
-    /// # Errors
-    /// If Promela cannot count so far; `fix` states what to shrink.
     pub fn enter(&mut self, most: i64, at: &str, fix: &str) -> Result<usize, PromelaError> {
         let width = Width::holding((0, most), at, fix)?;
         match self.widths.get_mut(self.depth) {
@@ -63,25 +65,17 @@ impl Counters {
 /// A statement that runs one of two programs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Branch<'s> {
-    /// The statement.
     pub stmt: &'s Stmt,
     /// Which of them, in Promela.
     pub condition: &'s str,
-    /// Run if the condition holds.
     pub then: &'s [Stmt],
-    /// Run if it does not.
     pub otherwise: &'s [Stmt],
 }
 
 /// Writes a program, statement by statement.
-///
-/// # Errors
-/// Each method fails for a number that Promela cannot hold.
 pub(crate) trait Program {
-    /// The numbers of the program.
     fn amounts(&self) -> &Amounts<'_, '_>;
 
-    /// An access to memory.
     fn access(&mut self, stmt: &Stmt) -> Result<(), PromelaError>;
 
     /// Takes note of the time.
@@ -104,12 +98,10 @@ pub(crate) trait Program {
         self.program(program)
     }
 
-    /// All statements of a program.
     fn program(&mut self, program: &[Stmt]) -> Result<(), PromelaError> {
         program.iter().try_for_each(|stmt| self.statement(stmt))
     }
 
-    /// One statement.
     fn statement(&mut self, stmt: &Stmt) -> Result<(), PromelaError> {
         match &stmt.kind {
             StmtKind::Access { .. } => self.access(stmt)?,

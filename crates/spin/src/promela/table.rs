@@ -14,9 +14,8 @@ pub(crate) const MAX_BRANCHES: usize = 256;
 /// A key: the Promela name of a variable, and its value in every row.
 pub(crate) type Key = (String, Vec<i64>);
 
-/// The value of each row as one Promela expression; `None` where it would have more than
-/// [`MAX_BRANCHES`] branches, or where the keys do not decide the value. Rows without a value are
-/// never looked up.
+/// The value of each row as one Promela expression; `None` beyond [`MAX_BRANCHES`] branches, or
+/// where the keys do not decide it. Rows without a value are never looked up.
 pub(crate) fn conditional(keys: &[Key], values: &[Option<i64>]) -> Option<String> {
     let rows: Vec<usize> = (0..values.len()).filter(|r| values[*r].is_some()).collect();
     let keys = relevant(keys, &rows, values)?;
@@ -103,7 +102,7 @@ fn expression(
     }))
 }
 
-/// `name == 1 || name == 2`, or `name <= 7` for a run from the least value on.
+/// `name == 1 || name == 2`.
 fn among(name: &str, values: &[i64]) -> String {
     values.iter().map(|v| format!("{name} == {v}")).collect::<Vec<_>>().join(" || ")
 }

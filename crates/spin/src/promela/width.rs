@@ -15,9 +15,6 @@ pub(crate) enum Width {
 
 impl Width {
     /// The type for `least..=greatest`, which is `what`.
-    ///
-    /// # Errors
-    /// If not even 32 bits are enough; `fix` states what to shrink.
     pub fn holding(
         (least, greatest): (i64, i64),
         what: &str,
@@ -36,7 +33,6 @@ impl Width {
         }
     }
 
-    /// The type's name.
     pub fn name(self) -> &'static str {
         match self {
             Width::Byte => "byte",

@@ -52,8 +52,7 @@ pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
     }
 }
 
-/// Replays the trails of a run, the best one, which is the last, first. How many were replayed
-/// before a stop.
+/// Replays a run's trails, from the last and best one; how many before a stop.
 fn replayed(
     state: &SearchState<'_>,
     build: &Build,

@@ -10,7 +10,6 @@ use crate::error::SpinError;
 use crate::options::Search;
 use crate::state::{Ending, SearchState};
 
-/// Runs the search that was requested.
 pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
     match state.options.search {
         Search::Exhaustive => exhaustive::run(state),

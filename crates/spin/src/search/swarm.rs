@@ -28,8 +28,7 @@ const TRAILS: u64 = 10;
 const SHORTEST: Duration = Duration::from_secs(5);
 /// The first hash arrays have 2 to the power of this many bits: 128 MiB.
 const INITIAL_BITS: u32 = 30;
-/// Hash arrays have 2 to the power of at least and at most this many bits; the verifier takes no
-/// more.
+/// Least and greatest binary logarithm of the bits of a hash array that the verifier takes.
 const ARRAY_BITS: std::ops::RangeInclusive<u32> = 20..=34;
 /// With fewer bits than this for each state the verifier calls the coverage poor.
 const POOR: f64 = 100.0;
@@ -86,7 +85,6 @@ struct Round {
     bits: u32,
 }
 
-/// How a round ended.
 struct RoundEnd {
     /// What ended the whole search.
     stopped_by: Option<SpinStop>,
@@ -94,8 +92,7 @@ struct RoundEnd {
     crowded: bool,
 }
 
-/// Lets all workers run, and replays their trails. `None` if the search was stopped before they
-/// could start.
+/// Lets all workers run, and replays their trails; `None` if stopped before the start.
 fn round(state: &SearchState<'_>, round: &Round) -> Result<Option<RoundEnd>, SpinError> {
     let Some(build) = state.build(Goal::Claims { bound: round.bound }, Storage::Bits)? else {
         return Ok(None);
@@ -141,15 +138,13 @@ fn round(state: &SearchState<'_>, round: &Round) -> Result<Option<RoundEnd>, Spi
     }))
 }
 
-/// The first trail of every worker, then the second of every worker, and so on: if there is little
-/// time, each has had its say.
+/// The first trail of each worker, then the second of each, and so on, should time be short.
 fn trails(runs: &[VerifierRun]) -> impl Iterator<Item = (&PathBuf, &VerifierRun)> {
     let most = runs.iter().map(|r| r.trails.len()).max().unwrap_or(0);
     (0..most).flat_map(move |i| runs.iter().filter_map(move |r| Some((r.trails.get(i)?, r))))
 }
 
-/// What has ended the whole search: the user or the clock; or, if nothing was found, what cut the
-/// workers short.
+/// What ended the whole search: user or clock; if nothing was found, what cut the workers.
 fn stop_reason(state: &SearchState<'_>, round: &Round, runs: &[VerifierRun]) -> Option<SpinStop> {
     let stopped = runs.iter().find_map(|r| match r.verdict {
         VerifierVerdict::Stopped(why @ (ProcessStop::Interrupted | ProcessStop::Time(_))) => {

@@ -2,8 +2,7 @@
 
 use itertools::Itertools;
 
-use super::error::{DenseError, DenseResult};
-use super::word::{EMPTY, MAX_NAMES};
+use super::matrix::{DenseError, DenseResult, EMPTY, MAX_NAMES};
 use crate::label::ones;
 use crate::symbol::NameId;
 

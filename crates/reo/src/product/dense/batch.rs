@@ -5,11 +5,8 @@ use rayon::prelude::*;
 use super::alphabet::Union;
 use super::cells::{self, Factors};
 use super::checksum::{self, Checksum};
-use super::error::{DenseError, DenseResult};
-use super::matrix::Matrix;
-use super::memory;
+use super::matrix::{DenseError, DenseResult, EMPTY, Matrix, zeroed};
 use super::sizes::{Sizes, initial};
-use super::word::EMPTY;
 use crate::limits::{ProductLimits, ProductProgress};
 use crate::symbol::NameId;
 
@@ -97,7 +94,7 @@ impl BatchPlan {
 
     /// All products, made by this machine's threads.
     pub fn run(self, limits: &ProductLimits) -> DenseResult<Batch> {
-        let mut cells = memory::zeroed("a batch of dense products", self.words)?;
+        let mut cells = zeroed("a batch of dense products", self.words)?;
         self.fill(&mut cells, limits)?;
         self.batch(cells)
     }
@@ -133,7 +130,6 @@ impl BatchPlan {
         })
     }
 
-    /// The cells of a product's factors.
     fn factors(&self, part: &BatchPart) -> (&[u64], &[u64]) {
         let sizes = part.sizes;
         let left = sizes.left_states * sizes.left_states * sizes.left_slots;

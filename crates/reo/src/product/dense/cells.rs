@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::matrix::EMPTY;
 use super::sizes::Sizes;
-use super::word::EMPTY;
 
 /// The label of a joint step, or [`EMPTY`] if the labels contradict each other or either is none.
 ///

@@ -11,12 +11,11 @@ use std::ops::Add;
 
 use rayon::prelude::*;
 
+use super::matrix::EMPTY;
 use super::plan::DensePlan;
 use super::sizes::Sizes;
-use super::word::EMPTY;
 
-/// A count and a sum over the steps of a matrix, or of a part of it; the checksum of the whole is
-/// the sum of its parts'.
+/// A count and a sum over steps of a matrix; those of the whole are the sums over its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Checksum {
     /// How many slots hold a step, idle loops among them.

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::error::{DenseError, DenseResult};
-use super::matrix::Matrix;
+use super::matrix::{DenseError, DenseResult, Matrix};
 use super::plan::{DensePlan, product};
 use super::sparse::SparseForm;
 use crate::automaton::Automaton;

@@ -1,15 +1,21 @@
-//! Automata as matrices of labels.
+//! Automata as matrices of labels, their words and memory, and why there is no dense product.
+
+use std::alloc::{Layout, alloc_zeroed};
 
 use rayon::prelude::*;
+use thiserror::Error;
 
-use super::error::{DenseError, DenseResult};
-use super::memory::zeroed;
-use super::rows::{STEP_BYTES, assemble};
-use super::word::{EMPTY, MAX_NAMES};
 use crate::automaton::{Automaton, AutomatonRows};
+use crate::constraint::ConstraintStore;
 use crate::label;
-use crate::limits::ProductLimits;
+use crate::limits::{ProductLimits, Stopped};
 use crate::symbol::NameId;
+
+/// A slot without a step: bit 63 alone, which is no name's.
+pub const EMPTY: u64 = 1 << 63;
+
+/// Most names of one matrix: the bits of a word but the one of [`EMPTY`].
+pub const MAX_NAMES: usize = 63;
 
 /// What becomes of data constraints, which a matrix cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,4 +132,79 @@ fn most_parallel(automaton: &Automaton, state: u32) -> usize {
     let mut targets: Vec<u32> = automaton.steps(state).map(|step| step.to).collect();
     targets.sort_unstable();
     targets.chunk_by(|a, b| a == b).map(<[u32]>::len).max().unwrap_or(1)
+}
+
+/// A result that may be a [`DenseError`].
+pub type DenseResult<T> = Result<T, DenseError>;
+
+/// Why there is no dense product.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DenseError {
+    /// Too many names together.
+    #[error("{0} names; a dense matrix has at most {MAX_NAMES}; use --mode reachable or implicit")]
+    Names(usize),
+    /// A step has a data constraint, and these were not to be ignored.
+    #[error(
+        "a step from state {from} has a data constraint, which the dense form cannot hold; leave \
+         data out, or use --mode reachable"
+    )]
+    Data {
+        /// Where the step starts.
+        from: u32,
+    },
+    /// A step without names goes to another state.
+    #[error(
+        "a silent step goes from state {from} to {to}, which the dense form cannot hold; hide \
+         names after composing, or use --mode reachable"
+    )]
+    Silent {
+        /// Where the step starts.
+        from: u32,
+        /// Where it ends.
+        to: u32,
+    },
+    /// Cells that do not make the matrix that was planned.
+    #[error("{found} cells do not fit a product of {needed}")]
+    Cells {
+        /// How many words were given.
+        found: usize,
+        /// How many are needed.
+        needed: usize,
+    },
+    /// The system refused memory within the limit: what needed it, and how many bytes.
+    #[error("the system has no {1} bytes of memory for {0}; lower --memory to find out earlier")]
+    Allocation(&'static str, u128),
+    /// A limit, or somebody, stopped it.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+/// `len` zeros, or an error where `vec![0; len]` would abort; its pages are untouched.
+pub(super) fn zeroed(what: &'static str, len: usize) -> DenseResult<Vec<u64>> {
+    let fail = || DenseError::Allocation(what, len as u128 * 8);
+    if len == 0 {
+        return Ok(Vec::new());
+    }
+    let layout = Layout::array::<u64>(len).map_err(|_| fail())?;
+    // SAFETY: the layout is not of size 0, as len > 0.
+    let pointer = unsafe { alloc_zeroed(layout) }.cast::<u64>();
+    if pointer.is_null() {
+        return Err(fail());
+    }
+    // SAFETY: the pointer comes from the global allocator with the layout of an array of `len`
+    // words, which is that of a vector with this capacity; all `len` words are initialised, to 0.
+    Ok(unsafe { Vec::from_raw_parts(pointer, len, len) })
+}
+
+/// Bytes of one step in sparse rows: its label and its target.
+pub(super) const STEP_BYTES: u128 = 12;
+
+/// The automaton of rows whose labels are of one word.
+pub(super) fn assemble(alphabet: &[NameId], initial: &[u32], rows: AutomatonRows) -> Automaton {
+    let (alphabet, initial) = (alphabet.to_vec(), initial.to_vec());
+    let made =
+        Automaton::from_rows(alphabet, initial, rows, ConstraintStore::default(), Vec::new());
+    // Rows of matrices fit: they are as many as there are states, targets are columns, labels have
+    // one word as there are at most 63 names, and alphabets and initial states are sorted.
+    made.unwrap_or_else(|e| unreachable!("rows of a matrix: {e}"))
 }

@@ -6,11 +6,8 @@ use rayon::prelude::*;
 
 use super::alphabet::Union;
 use super::cells::{self, Factors};
-use super::error::{DenseError, DenseResult};
-use super::matrix::Matrix;
-use super::memory;
+use super::matrix::{DenseError, DenseResult, EMPTY, Matrix, zeroed};
 use super::sizes::{Sizes, initial};
-use super::word::EMPTY;
 use crate::limits::{ProductLimits, ProductProgress};
 use crate::symbol::NameId;
 
@@ -69,7 +66,7 @@ impl DensePlan {
         limits.fits("the dense product", bytes)?;
         let what = "the dense product";
         let len = usize::try_from(words).map_err(|_| DenseError::Allocation(what, bytes))?;
-        memory::zeroed(what, len)
+        zeroed(what, len)
     }
 
     /// Fills the product's cells; progress counts rows as states.

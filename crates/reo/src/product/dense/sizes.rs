@@ -1,7 +1,6 @@
 //! The sizes of a product, and what follows from them and its factors.
 
-use super::error::{DenseError, DenseResult};
-use super::matrix::Matrix;
+use super::matrix::{DenseError, DenseResult, Matrix};
 use crate::automaton::MAX_STATES;
 use crate::limits::Stopped;
 use crate::symbol::NameId;
@@ -67,7 +66,6 @@ impl Sizes {
     }
 }
 
-/// The initial states of a product.
 pub(super) fn initial(left: &Matrix, right: &Matrix) -> DenseResult<Vec<u32>> {
     let states = left.states as u128 * right.states as u128;
     if states > MAX_STATES as u128 {

@@ -2,11 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::error::{DenseError, DenseResult};
+use super::matrix::{DenseError, DenseResult, EMPTY, STEP_BYTES, assemble};
 use super::plan::DensePlan;
-use super::rows::{STEP_BYTES, assemble};
 use super::sizes::Sizes;
-use super::word::EMPTY;
 use crate::automaton::{Automaton, AutomatonRows};
 use crate::limits::{Limited, ProductLimits};
 
@@ -68,15 +66,13 @@ impl Lister {
 const BLOCK: usize = 256;
 
 impl DensePlan {
-    /// How many transitions the product has, idle loops among them: in closed form, no cell is
-    /// made.
+    /// How many transitions the product has, with idle loops, in closed form: no cell is made.
     pub fn transitions(&self, form: SparseForm) -> u64 {
         let idle = if form == SparseForm::Standard { self.sizes.states() as u64 } else { 0 };
         self.checksum().steps.saturating_sub(idle)
     }
 
-    /// The product as sparse rows, made by this machine's threads. Steps of a state are in the
-    /// order of their labels and targets.
+    /// The product as sparse rows, by threads; steps in the order of their labels and targets.
     pub fn automaton(&self, form: SparseForm, limits: &ProductLimits) -> DenseResult<Automaton> {
         let states = self.sizes.states();
         let bytes = u128::from(self.transitions(form)) * STEP_BYTES + 8 * (states as u128 + 1);

@@ -13,11 +13,9 @@ use std::thread;
 use rayon::prelude::*;
 
 use super::cells::{self, Factors};
-use super::error::{DenseError, DenseResult};
-use super::memory;
+use super::matrix::{DenseError, DenseResult, EMPTY, zeroed};
 use super::plan::DensePlan;
 use super::sizes::Sizes;
-use super::word::EMPTY;
 use crate::limits::ProductLimits;
 
 /// Words that are made and seen at once, unless a row is longer: 512 KiB, which caches hold.
@@ -95,7 +93,7 @@ impl<'p> DenseStream<'p> {
     ) -> DenseResult<Vec<T>> {
         let (row, at_once) = (self.plan.sizes.row(), self.piece());
         let pieces = (0..block.rows.div_ceil(at_once)).into_par_iter();
-        let room = || memory::zeroed("some rows of the dense product", at_once * row);
+        let room = || zeroed("some rows of the dense product", at_once * row);
         let made = pieces.map_init(room, |room, piece| {
             limits.go_on()?;
             let first = piece * at_once;

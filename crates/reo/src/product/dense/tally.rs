@@ -4,21 +4,19 @@ use std::iter::Sum;
 use std::ops::Add;
 
 use super::checksum::Checksum;
+use super::matrix::EMPTY;
 use super::sizes::Sizes;
 use super::stream::{BlockColumns, RowsOf};
-use super::word::EMPTY;
 
 /// A condition on the names that fire in a step, as bits over the product's alphabet.
 pub type CellCondition<'a> = dyn Fn(u64) -> bool + Sync + 'a;
 
-/// What some rows of a product come to; that of all rows is the sum of their parts', for any
-/// parts are.
+/// Totals over some rows of a product; those of all rows are the sum over any parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CellTally {
     /// How many rows, that is states.
     pub states: u64,
-    /// The steps counted, idle loops among them, and summed: what [`super::DensePlan::checksum`]
-    /// knows beforehand.
+    /// Count and sum of steps with idle loops, as [`super::DensePlan::checksum`] predicts.
     pub checksum: Checksum,
     /// The steps mixed; see [`mixed`].
     pub digest: u64,

@@ -28,7 +28,6 @@
 //! assert!(product.transitions(&limits).unwrap() > product.states());
 //! ```
 
-mod count;
 mod factors;
 mod row;
 

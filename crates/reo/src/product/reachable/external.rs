@@ -12,8 +12,8 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
 use rayon::prelude::*;
+use thiserror::Error;
 
-use super::state_store::{StateBlock, StateStore, StreamError, UNKNOWN};
 use crate::limits::Stopped;
 
 /// A place for files that are needed while a product is made, and not after it.
@@ -37,8 +37,7 @@ pub(super) fn bytes_each(words: usize) -> usize {
     8 * words + 4
 }
 
-/// Bytes of memory that it always takes: both ends of the queue, and two runs that
-/// become a third.
+/// Bytes that it always takes: both ends of the queue, and two runs merged into a third.
 pub(super) const BYTES: usize = 5 * CHUNK;
 
 /// All states, in the order of their numbers; the last ones in memory, the others on disk.
@@ -62,7 +61,6 @@ impl<'a> ExternalVisited<'a> {
         ExternalVisited { store, words, recent, filed: 0, next: 0, queue: None, runs }
     }
 
-    /// The keys of some states.
     fn keys(&mut self, range: Range<usize>) -> io::Result<Vec<u64>> {
         let (words, split) = (self.words, range.end.min(self.filed).max(range.start));
         let mut keys = vec![0; (split - range.start) * words];
@@ -109,7 +107,6 @@ impl<'a> ExternalVisited<'a> {
         Ok(())
     }
 
-    /// Looks up keys in all runs.
     fn look_up(&mut self, keys: &[u64], numbers: &mut [u32]) -> io::Result<()> {
         if self.runs.is_empty() {
             return Ok(());
@@ -207,15 +204,13 @@ impl Run {
     }
 }
 
-/// The number of a key in a block.
 fn find(block: &[u64], words: usize, key: &[u64]) -> Option<u64> {
     let at = last_up_to(block, words + 1, key)?;
     let (found, number) = block[at * (words + 1)..].split_at(words);
     (found == key).then(|| number[0])
 }
 
-/// The last of some entries, of `width` words each and in the order of their keys, whose key is not
-/// behind `key`.
+/// The last of some `width`-word entries in the order of their keys that is not behind `key`.
 fn last_up_to(entries: &[u64], width: usize, key: &[u64]) -> Option<usize> {
     let (mut low, mut high) = (0, entries.len() / width);
     while low < high {
@@ -311,4 +306,55 @@ fn read(file: &mut Box<dyn Stored>, words: &mut [u64]) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// Why a product that is not kept was not made.
+#[derive(Debug, Error)]
+pub enum StreamError {
+    /// It was stopped, or memory does not suffice.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// Files that it needs on its way cannot be written or read.
+    #[error("temporary files of the product: {0}; make room, or set TMPDIR to a folder with more")]
+    Store(io::Error),
+    /// The other processes that make the product cannot be reached.
+    #[error("the exchange between ranks: {0}")]
+    Exchange(io::Error),
+    /// What the steps say of data decides which of them there are.
+    #[error(
+        "which steps this product has depends on data that only the whole shows; leave data out \
+         (--no-data), or make it whole"
+    )]
+    Data,
+}
+
+/// Some states that are to be worked on, with consecutive numbers.
+pub(super) struct StateBlock {
+    pub first: usize,
+    pub keys: Vec<u64>,
+}
+
+/// All states, those that memory knows and those that it has forgotten.
+pub(super) trait StateStore {
+    /// The next states to be worked on, about that many; none if there are no more on any rank.
+    fn next(&mut self, rows: usize) -> Result<Option<StateBlock>, StreamError>;
+
+    /// How many of the offered states are worked on now, where `fitting` of `all` have so few steps
+    /// that memory takes them at once. The others are offered again.
+    fn take(&mut self, fitting: usize, all: usize) -> usize;
+
+    /// Enters the numbers of `keys`, distinct states that memory does not know, into `numbers`, all
+    /// of them [`UNKNOWN`]. New states get the next numbers, in this order.
+    fn resolve(&mut self, keys: &[u64], numbers: &mut [u32]) -> Result<(), StreamError>;
+
+    /// Memory forgets all states, which must stay known; if that cannot be, `full` is the reason.
+    fn forget(&mut self, full: Stopped) -> Result<(), StreamError>;
+
+    /// How many states have a number.
+    fn states(&self) -> usize;
+
+    /// Whether memory knows every state that has a number, in this order.
+    fn is_whole(&self) -> bool;
 }

@@ -24,12 +24,10 @@ impl<'a> Budget<'a> {
         Budget { limits, used: u128::from(limits.memory.saturating_sub(bytes)) }
     }
 
-    /// Bytes that are still allowed.
     pub fn left(&self) -> u128 {
         u128::from(self.limits.memory).saturating_sub(self.used)
     }
 
-    /// Bytes that are taken.
     pub fn used(&self) -> u128 {
         self.used
     }
@@ -41,7 +39,6 @@ impl<'a> Budget<'a> {
         Ok(())
     }
 
-    /// Counts bytes as free again.
     pub fn give(&mut self, bytes: u128) {
         self.used -= bytes;
     }
@@ -62,7 +59,6 @@ impl<'a> Budget<'a> {
     }
 }
 
-/// One digit of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Digit {
     word: usize,
@@ -163,7 +159,6 @@ impl Index {
         Ok(index)
     }
 
-    /// How many keys have a number.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -172,7 +167,6 @@ impl Index {
         &self.keys[number * self.words..(number + 1) * self.words]
     }
 
-    /// The keys with some numbers, in order.
     pub fn keys(&self, numbers: Range<usize>) -> &[u64] {
         &self.keys[numbers.start * self.words..numbers.end * self.words]
     }
@@ -196,7 +190,6 @@ impl Index {
         }
     }
 
-    /// The keys in the order of their numbers, in order.
     pub fn into_keys(self) -> Vec<u64> {
         self.keys
     }

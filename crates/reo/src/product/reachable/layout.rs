@@ -52,7 +52,6 @@ impl Layout for Wide {
     }
 }
 
-/// Adds a vector to another, word by word.
 #[inline(always)]
 pub(super) fn add(sum: &mut [u64], term: &[u64]) {
     sum.iter_mut().zip(term).for_each(|(s, t)| *s = s.wrapping_add(*t));

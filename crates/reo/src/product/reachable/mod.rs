@@ -7,7 +7,7 @@
 //! 0. `together.rs`: parts that always step together become one.
 //! 1. `plan.rs`: each step of a part becomes a vector of words (names, change of the state's
 //!    number, change of the condition's number) such that the vector of a joint step is the *sum*
-//!    of those of its parts. `order.rs`: parts in an order in which names are decided early.
+//!    of those of its parts. `part_steps.rs`: their order, in which names are decided early.
 //! 2. `row.rs`, `walk.rs`: one state; the row is the Cartesian product of the steps of groups of
 //!    parts that share names.
 //! 3. `search.rs`: rows are counted, memory is taken, rows are written in parallel (`worker.rs`,
@@ -34,14 +34,11 @@ mod finish;
 mod guard;
 mod index;
 mod layout;
-mod order;
 mod owners;
 mod part_steps;
 mod plan;
 mod row;
 mod search;
-mod shared;
-mod state_store;
 mod stream;
 mod supersteps;
 mod together;
@@ -50,12 +47,10 @@ mod worker;
 mod worker_pool;
 mod write;
 
-pub use external::{Store, Stored};
+pub use external::{Store, Stored, StreamError};
 pub use owners::Exchange;
 pub use search::ProductCount;
-pub use shared::{compose_shared, total};
-pub use state_store::StreamError;
-pub use stream::{Keeps, StepBatch, StepStream};
+pub use stream::{Keeps, StepBatch, StepStream, compose_shared, total};
 
 use self::layout::with_layout;
 use self::plan::Plan;
@@ -64,15 +59,12 @@ use crate::automaton::Automaton;
 use crate::limits::{Limited, ProductLimits};
 
 /// The product of `parts`, which share one table of symbols, over the sorted union of their
-/// alphabets, without steps that no data fulfil: the states that can be reached, numbered and with
-/// their steps in the order of the [module](self). Of no part at all it is one state
-/// without steps.
-///
-/// Runs on the threads of the current rayon pool.
+/// alphabets: the reachable states in the order of the [module](self), without steps that no data
+/// fulfil. Of no part it is one state without steps. Runs on the current rayon pool.
 ///
 /// # Errors
-/// `Stopped::Memory` before more than `limits.memory` bytes are taken, for the result and for
-/// what is needed to make it; `Stopped::States` at 2^32 states; `Stopped::Interrupted`.
+/// `Stopped::Memory` before more than `limits.memory` bytes are taken, for the result and for what
+/// is needed to make it; `Stopped::States` at 2^32 states; `Stopped::Interrupted`.
 pub fn compose(parts: &[&Automaton], limits: &ProductLimits) -> Limited<Automaton> {
     let joined = together::joined(parts);
     let parts = &joined.iter().map(AsRef::as_ref).collect::<Vec<&Automaton>>()[..];

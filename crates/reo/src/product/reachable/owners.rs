@@ -10,8 +10,8 @@
 use std::collections::VecDeque;
 use std::io;
 
+use super::external::{StateBlock, StateStore, StreamError, UNKNOWN};
 use super::index::{Budget, Digits, Index, hash};
-use super::state_store::{StateBlock, StateStore, StreamError, UNKNOWN};
 use crate::limits::{Limited, ProductLimits, Stopped};
 
 /// Processes, or threads, that make one product together. Each has a number, its rank, counted from
@@ -69,7 +69,6 @@ impl<'a, 'e> Owners<'a, 'e> {
         Ok(Owners { exchange, words, owned, numbers, budget, found, next: 0, total: 0 })
     }
 
-    /// The other ranks.
     pub fn exchange(&mut self) -> &mut dyn Exchange {
         self.exchange
     }

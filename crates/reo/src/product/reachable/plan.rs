@@ -5,8 +5,7 @@ use itertools::Itertools;
 use super::guard::{self, Known};
 use super::index::Digits;
 use super::layout::{Layout, Wide};
-use super::order;
-use super::part_steps::{Move, PartSteps};
+use super::part_steps::{Move, PartSteps, on, search_order};
 use crate::automaton::Automaton;
 use crate::constraint::DataConstraint;
 use crate::label;
@@ -51,7 +50,6 @@ pub(super) struct Plan {
     pub vectors: Vec<u64>,
     /// As `options`, of the silent steps.
     pub silent: Vec<u32>,
-    /// The vectors of the silent steps.
     pub silent_vectors: Vec<u64>,
     /// The parts that have silent steps, as they were given.
     pub silent_parts: Vec<usize>,
@@ -120,7 +118,7 @@ impl Plan {
     }
 
     fn fill(&mut self, prepared: Vec<PartSteps>) {
-        let order = order::search_order(&prepared, self.alphabet.len());
+        let order = search_order(&prepared, self.alphabet.len());
         self.tail = order.tail;
         let mut decided = vec![0; self.layout.label];
         for (place, given) in order.parts.into_iter().enumerate() {
@@ -143,7 +141,7 @@ impl Plan {
     /// that those which agree with what is decided lie side by side.
     fn fill_state(&mut self, part_steps: &PartSteps, given: usize, state: usize, shared: &[u64]) {
         let mut row: Vec<&Move> = part_steps.rows[state].iter().collect();
-        row.sort_by(|a, b| order::on(&a.label, shared).cmp(order::on(&b.label, shared)));
+        row.sort_by(|a, b| on(&a.label, shared).cmp(on(&b.label, shared)));
         let mut allowed: Vec<u64> = part_steps.names.iter().map(|n| !n).collect();
         for step in row {
             allowed.iter_mut().zip(&step.label).for_each(|(a, l)| *a |= l);

@@ -31,7 +31,6 @@ pub struct ProductCount {
     pub transitions: u128,
 }
 
-/// The search, and what it has found.
 pub(super) struct Search<'a, S> {
     layout: S,
     states: Index,
@@ -52,7 +51,6 @@ impl<'a, S: Layout> Search<'a, S> {
         Ok(Search { layout, states, whole, pool: WorkerPool::new(plan, layout, limits) })
     }
 
-    /// Finds all states and their rows.
     pub fn compose(&mut self) -> Limited<()> {
         let mut next = 0;
         while next < self.states.len() {
@@ -74,7 +72,6 @@ impl<'a, S: Layout> Search<'a, S> {
         Ok(())
     }
 
-    /// What was found.
     pub fn done(self) -> Whole<'a> {
         let Search { states, mut whole, .. } = self;
         whole.budget.give(states.bytes());
@@ -84,7 +81,6 @@ impl<'a, S: Layout> Search<'a, S> {
         whole
     }
 
-    /// Bytes of one step in the result.
     fn step_bytes(&self) -> usize {
         let condition = if self.layout.condition() > 0 { 4 } else { 0 };
         4 + 8 * self.layout.label() + condition

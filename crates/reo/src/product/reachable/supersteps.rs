@@ -7,17 +7,16 @@
 
 use std::ops::Range;
 
-use super::external;
+use rayon::prelude::*;
+
+use super::external::{self, StateStore, StreamError, UNKNOWN};
 use super::index::{Budget, Index};
 use super::layout::Layout;
 use super::plan::Plan;
-use super::state_store::{StateStore, StreamError, UNKNOWN};
 use super::worker::KEPT;
 use super::worker_pool::{Counted, WorkerPool, ends, extend, fitting};
 use super::write::{Conditions, Out, note_bytes};
 use crate::limits::{ProductLimits, Stopped};
-
-use rayon::prelude::*;
 
 /// Most rows that are worked on together.
 const ROWS: usize = 1 << 10;
@@ -79,7 +78,6 @@ pub(super) type Handed<'m> = Option<(usize, &'m StepRows)>;
 pub(super) type Take<'t, F> =
     dyn FnMut(&mut F, Handed<'_>) -> Result<bool, StreamError> + Send + 't;
 
-/// The supersteps of a product.
 pub(super) struct Supersteps<'a, S, F> {
     pool: WorkerPool<'a, S>,
     limits: &'a ProductLimits<'a>,

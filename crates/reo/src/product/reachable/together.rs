@@ -7,32 +7,20 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use indexmap::IndexMap;
-
 use crate::automaton::{Automaton, AutomatonBuilder};
-use crate::components::components;
 use crate::constraint::DataConstraint;
+use crate::product::regions::groups;
 use crate::symbol::NameId;
 
 /// The parts, with one instead of those that always step together, at the place of the first.
 pub(super) fn joined<'a>(parts: &[&'a Automaton]) -> Vec<Cow<'a, Automaton>> {
-    let mut users: IndexMap<NameId, Vec<u32>> = IndexMap::new();
-    for (at, part) in (0..).zip(parts).filter(|(_, part)| is_single(part)) {
-        part.alphabet().iter().for_each(|name| users.entry(*name).or_default().push(at));
-    }
-    let near = |at: u32| {
-        let part = parts[at as usize];
-        let names = part.alphabet().iter().filter(|_| is_single(part));
-        names.filter_map(|name| users.get(name)).flatten().copied().collect()
+    let single = |at: usize| parts[at..=at].iter().filter(|part| is_single(part));
+    let names = |at| single(at).flat_map(|part| part.alphabet()).map(|name| name.0).collect();
+    let one = |group: Vec<usize>| match group[..] {
+        [at] => Cow::Borrowed(parts[at]),
+        _ => Cow::Owned(one_step(group.iter().map(|at| parts[*at]))),
     };
-    let (_, mut groups) = components(parts.len(), near);
-    groups.iter_mut().for_each(|group| group.sort_unstable());
-    groups.sort_unstable();
-    let one = |group: &Vec<u32>| match group[..] {
-        [at] => Cow::Borrowed(parts[at as usize]),
-        _ => Cow::Owned(one_step(group.iter().map(|at| parts[*at as usize]))),
-    };
-    groups.iter().map(one).collect()
+    groups(parts.len(), names).into_iter().map(one).collect()
 }
 
 /// Whether a part has one state and one step, which fires all its names.

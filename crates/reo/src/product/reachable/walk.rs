@@ -18,9 +18,8 @@ enum Propagated {
 
 /// What is done with the steps of a group.
 pub(super) trait Visit {
-    /// Steps that have `sum` in common: with `nothing` the sum itself, and the sum with each of
-    /// `options`. The very first sum, of a group's first call, is to do nothing at all. Returns
-    /// whether to go on.
+    /// Steps that have `sum` in common: the sum itself with `nothing`, and with each of `options`.
+    /// The first sum of a group's first call is to do nothing. Returns whether to go on.
     fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Limited<bool>;
 }
 
@@ -28,8 +27,7 @@ pub(super) trait Visit {
 const POLL: usize = (1 << 16) - 1;
 
 impl<S: Layout> Row<'_, S> {
-    /// Finds all steps of a group, and to do nothing first of all. Returns whether it came to the
-    /// end, and not to a visitor that did not go on.
+    /// Finds all steps of a group, to do nothing first; false if the visitor did not go on.
     pub fn walk(&mut self, group: usize, visitor: &mut impl Visit) -> Limited<bool> {
         let stages: Range<usize> = self.groups[group]..self.groups[group + 1];
         let (all, words, deep) = (self.layout.all(), self.layout.label(), stages.len());

@@ -21,16 +21,13 @@ pub(super) const PIECE_ROWS: usize = 128;
 /// Up to that many rows with few steps are not handed out at all.
 const ALONE_ROWS: usize = 32;
 
-/// The threads of the current pool.
 pub(super) struct WorkerPool<'a, S> {
     pub layout: S,
     /// For small blocks, which this thread works on itself.
     pub worker: Worker<'a, S>,
 }
 
-/// Rows that have been counted.
 pub(super) struct Counted {
-    /// The keys of their states, in order.
     pub keys: Vec<u64>,
     /// How many steps each has; `u128::MAX` means that many or more.
     pub counts: Vec<u128>,

@@ -1,9 +1,12 @@
-//! Conditions as claims on values.
+//! Conditions as claims on values, and as text.
+
+use std::fmt::Write;
 
 use crate::constant::{LESS, integer, worked_out};
-use crate::constraint::{DataConstraint, DataTerm, Literal};
+use crate::constraint::{DataConstraint, DataTerm, Literal, Spelling};
 use crate::symbol::{Cell, Symbols};
 use crate::syntax::Spot;
+use crate::syntax::lex::OWN;
 
 /// Words that are no names.
 pub(super) const RESERVED: [&str; 3] = ["true", "false", "null"];
@@ -34,8 +37,7 @@ pub type GuardClaim = Literal<ClaimValue, String>;
 pub type Claimed = (Spot, GuardClaim);
 
 impl GuardClaim {
-    /// `left sign right` for a sign of [`crate::constant::RELATIONS`]. Of two values the one is
-    /// less or it is not: so `>=` is that `<` fails.
+    /// `left sign right` for one of [`crate::constant::RELATIONS`]; `>=` is that `<` fails.
     pub(crate) fn relation(sign: &str, left: ClaimValue, right: ClaimValue) -> GuardClaim {
         let (holds, one, other) = match sign {
             "<" => (true, left, right),
@@ -100,7 +102,6 @@ impl GuardClaim {
         self.leaves(|v| if let ClaimValue::Word(word) = v { Some(word) } else { None })
     }
 
-    /// The cells whose after form it mentions.
     pub(crate) fn after_cells(&self) -> Vec<&str> {
         self.leaves(|v| if let ClaimValue::After(cell) = v { Some(cell) } else { None })
     }
@@ -170,4 +171,25 @@ pub fn constraint(claims: &[Claimed], symbols: &mut Symbols) -> DataConstraint {
     let name = |word: &str, symbols: &mut Symbols| DataTerm::Datum(symbols.name(word));
     let cell = |word: &str, symbols: &mut Symbols| symbols.cell(word);
     DataConstraint::new(claims.iter().map(|(_, c)| c.literal(symbols, &name, &cell)))
+}
+
+/// A constraint as [`DataConstraint::text`], with back quotes around unusual words: it reads back.
+pub fn text(constraint: &DataConstraint, symbols: &Symbols) -> String {
+    constraint.spelled(&Spelling { symbols, word: word_text })
+}
+
+/// A word, in back quotes if it is none by its characters.
+pub(crate) fn word_text(word: &str) -> String {
+    if OWN.is_word(word) && !RESERVED.contains(&word) {
+        return word.to_owned();
+    }
+    let mut out = String::from("`");
+    for c in word.chars() {
+        match c {
+            '`' | '\\' => _ = write!(out, "\\{c}"),
+            c if c.is_control() => _ = write!(out, "{}", c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out + "`"
 }

@@ -21,14 +21,11 @@
 
 mod claim;
 mod read;
-mod write;
 
-pub(crate) use claim::constant_of;
-pub use claim::{ClaimValue, Claimed, GuardClaim, constraint};
+pub use claim::{ClaimValue, Claimed, GuardClaim, constraint, text};
+pub(crate) use claim::{constant_of, word_text};
 pub(crate) use read::all_of;
 pub use read::{Cases, Dialect, cases, parse, value};
-pub use write::text;
-pub(crate) use write::word_text;
 
 #[cfg(test)]
 mod tests {
@@ -43,7 +40,6 @@ mod tests {
         Ok(cases.iter().map(|claims| claims_text(claims)).collect::<Vec<_>>().join(" | "))
     }
 
-    /// Claims as text.
     fn claims_text(claims: &[Claimed]) -> String {
         let mut symbols = Symbols::new();
         let name = |word: &str, symbols: &mut Symbols| DataTerm::Datum(symbols.name(word));

@@ -35,7 +35,6 @@ pub enum Dialect {
 /// The conjunctions of a condition, one of which holds.
 pub type Cases = Vec<Vec<Claimed>>;
 
-/// Most cases of one condition.
 const MAX_CASES: usize = 256;
 
 const CASES: &str = "a condition of more than 256 cases; write several steps";

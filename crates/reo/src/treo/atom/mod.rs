@@ -2,9 +2,7 @@
 
 mod rules;
 mod search;
-mod states;
 mod template;
 
 pub(super) use rules::of_rules;
-pub(super) use states::of_states;
-pub(super) use template::{Template, Words};
+pub(super) use template::{Template, Words, of_states};

@@ -6,11 +6,8 @@ use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use tickbound_input::message::suggest;
 
-use super::expander::{Done, Expander};
-use super::frame::Frame;
-use super::leaf::{Key, Leaf, Make};
+use super::expander::{Done, Expander, Frame, Key, Leaf, Make, listed};
 use super::scope::{Component, Scope, Unresolved};
-use super::text::listed;
 use crate::catalog::{CatalogError, MAX_ENDS, Primitive, TICK};
 use crate::connector::{ChannelEnd, Connector, Wiring};
 use crate::syntax::{Source, Spot};
@@ -147,7 +144,6 @@ impl Expander<'_> {
         self.leaf(f, spot, leaf)
     }
 
-    /// A built-in component that is used in a block.
     pub fn built_in(
         &mut self,
         f: &Frame,
@@ -266,7 +262,6 @@ fn unwritten(wiring: &Wiring, visible: &IndexSet<String>) -> Option<String> {
     })
 }
 
-/// The words of one use of an atom.
 struct AtomWords<'a, 'l> {
     x: &'a mut Expander<'l>,
     f: &'a Frame,

@@ -3,10 +3,9 @@
 //! Predicates are taken in the order of the text, those first whose words have values: an equation
 //! gives its word a value, a comparison stops what breaks it, `i : list` goes through the list.
 
-use super::expander::{Done, Expander};
-use super::frame::Frame;
+use super::arguments::Fit;
+use super::expander::{Done, Expander, Frame};
 use super::scope::{Component, Scope, Tried, Unresolved, Value};
-use super::sizes::Fit;
 use super::value::is_range;
 use crate::treo::ast::{
     BlockItem, ComponentParameter, Predicate, TermBlock, TermComparison, TreoValue as Written,

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use tickbound_input::message::suggest;
 
-use super::expander::{Done, Expander};
-use super::frame::Frame;
+use super::arguments::Fit;
+use super::expander::{Done, Expander, Frame, counted, listed};
 use super::scope::{Component, Scope, Unresolved, Value};
-use super::sizes::Fit;
-use super::text::{counted, listed};
 use super::top::settable;
 use crate::syntax::Spot;
 use crate::treo::ast::{Body, ComponentInstance, Direction, TreoValue as Written, TreoVariable};
@@ -17,7 +15,6 @@ use crate::treo::error::{TreoFault, TreoResult};
 use crate::treo::files::Target;
 
 impl Expander<'_> {
-    /// A component that is used in a block.
     pub fn instance(&mut self, f: &mut Frame, scope: &Scope, instance: &ComponentInstance) -> Done {
         let spot = instance.component.spot;
         f.spot = spot;

@@ -5,12 +5,8 @@ mod arguments;
 mod atom;
 mod block;
 mod expander;
-mod frame;
 mod instance;
-mod leaf;
 mod scope;
-mod sizes;
-mod text;
 mod top;
 mod value;
 

@@ -84,7 +84,6 @@ impl<'p> Scope<'p> {
         self.values.insert(word, value);
     }
 
-    /// All words and their values.
     pub fn all(&self) -> BTreeMap<String, Value> {
         let mut all = self.parent.map(Scope::all).unwrap_or_default();
         all.extend(self.values.iter().map(|(word, value)| (word.clone(), value.clone())));
@@ -111,7 +110,6 @@ pub(super) enum Unresolved {
     Fault(TreoError),
 }
 
-/// A result that may be [`Unresolved`].
 pub(super) type Tried<T> = Result<T, Unresolved>;
 
 impl From<TreoError> for Unresolved {

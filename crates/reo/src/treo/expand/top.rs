@@ -4,8 +4,7 @@ use indexmap::IndexSet;
 use itertools::Itertools;
 use tickbound_input::message::{excerpt, suggest};
 
-use super::expander::Expander;
-use super::frame::Frame;
+use super::expander::{Expander, Frame};
 use super::scope::{Scope, Unresolved, Value};
 use crate::connector::Connector;
 use crate::syntax::Source;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::expander::Expander;
-use super::frame::Frame;
+use super::expander::{Expander, Frame};
 use super::scope::{Component, Scope, Tried, Unresolved, Value};
 use crate::syntax::Spot;
 use crate::treo::ast::{self, Operator, TreoSpan, TreoVariable};

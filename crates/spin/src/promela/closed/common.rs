@@ -14,7 +14,6 @@ use crate::promela::width::Width;
 /// The launch's numbers in Promela.
 pub(super) struct Common<'f, 'a> {
     pub facts: &'f Facts<'a>,
-    /// The kernel has barriers.
     pub barriers: bool,
     /// Something in the kernel waits for the mark.
     pub marks: bool,
@@ -64,7 +63,6 @@ impl<'f, 'a> Common<'f, 'a> {
         self.layout().sharing == Sharing::Warps
     }
 
-    /// True if groups are distinguished.
     pub fn groups_differ(&self) -> bool {
         !self.layout().groups_alike
     }
@@ -75,14 +73,10 @@ impl<'f, 'a> Common<'f, 'a> {
             && self.runs.constant() != Some(1)
     }
 
-    /// The numbers of the kernel.
-    ///
-    /// # Errors
-    /// If there are too many items.
     pub fn amounts(&self) -> Result<Amounts<'f, 'a>, PromelaError> {
         match self.problem().platform.warps() {
             Some(warps) if self.warps() => Amounts::of_warps(self.facts, warps.width),
-            _ => Ok(Amounts::of_items(self.facts)),
+            _ => Ok(Amounts::new(self.facts, Who::Item)),
         }
     }
 
@@ -102,7 +96,6 @@ impl<'f, 'a> Common<'f, 'a> {
         self.layout().units.saturating_mul(per_unit)
     }
 
-    /// The price of releasing a barrier.
     pub fn barrier_price(&self) -> Result<Option<String>, PromelaError> {
         if self.barriers { self.facts.price("barrier") } else { Ok(None) }
     }

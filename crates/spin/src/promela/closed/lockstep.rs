@@ -12,34 +12,25 @@ use minijinja::{Value as Json, context};
 use super::common::Common;
 use super::nodes::Nodes;
 use crate::promela::body;
-use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
 use crate::promela::layout::Sharing;
 use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
-use crate::promela::render::render;
 use crate::promela::width::Width;
 use tickbound_model::Profile;
 
 /// Most rows of elements or items.
 const MAX_ROWS: u64 = 1 << 15;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let fragments = parts.fragments()?;
     let derived = common
         .derived("groups, or activations, that are run", "runs of each element in a group")?;
-    let declarations = Declarations::new(common.facts, &derived)?;
-    let vector_bytes = 64 + 2 * declarations.bytes + parts.row_bytes()?;
-    let text = render("lockstep", common.facts, &declarations, fragments)?;
-    Ok(Model::new(common.facts, Style::Lockstep, text, 2, vector_bytes))
+    let (template, sizes) = ((Style::Lockstep, "lockstep"), (2, 64 + parts.row_bytes()?));
+    Model::new(template, common.facts, &derived, fragments, sizes)
 }
 
-/// What the text is put together from.
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     kernel: Written,
@@ -160,16 +151,6 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         }
     }
 
-    /// Declarations of the counters of loops.
-    fn counters(&self) -> Vec<String> {
-        let counters = self.kernel.counters.iter().zip(1..);
-        let counter = |(width, depth): (&Width, usize)| {
-            let (name, rows) = (width.name(), self.rows);
-            format!("{name} k{depth}[{rows}];  /* how often a loop has still to be run */")
-        };
-        counters.map(counter).collect()
-    }
-
     fn fragments(&self) -> Result<Json, PromelaError> {
         let (common, facts) = (self.common, self.common.facts);
         let (items, layout) = (common.items(), common.layout());
@@ -192,7 +173,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             row_is => self.row_is(),
             at_type => self.width(self.ends().1 as i64, "places of the program")?.name(),
             ended => self.ends().1,
-            counters => self.counters(),
+            counters => self.kernel.counter_rows(rows),
             run_type => run_type.transpose()?.map(Width::name),
             item_type => item_type.transpose()?.map(Width::name),
             slot_type => self.width(slots, "elements")?.name(),

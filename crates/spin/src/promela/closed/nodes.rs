@@ -24,9 +24,6 @@ impl<'b, 'f, 'a> Nodes<'b, 'f, 'a> {
     }
 
     /// The places of `program`, and the number of the one after it.
-    ///
-    /// # Errors
-    /// A number that Promela cannot hold.
     pub fn write(mut self, program: &[Stmt]) -> Result<(Written, usize), PromelaError> {
         self.program(program)?;
         let end = self.graph.here();
@@ -83,7 +80,7 @@ impl Program for Nodes<'_, '_, '_> {
     }
 
     fn repeat(&mut self, stmt: &Stmt, count: Value, body: &[Stmt]) -> Result<(), PromelaError> {
-        let (most, fix) = (count.range.1.max(0), self.amounts.facts().fix());
+        let (most, fix) = (count.range.1.max(0), self.amounts.facts.fix());
         let k = self.graph.counters.enter(most, &stmt.at, &fix)?;
         let text = if count.range.0 < 0 {
             format!("({0} > 0 -> {0} : 0)", operand(&count))

@@ -11,12 +11,10 @@ use minijinja::{Value as Json, context};
 
 use super::common::Common;
 use crate::promela::body::{self, Body};
-use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
 use crate::promela::layout::Sharing;
 use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
-use crate::promela::render::render;
 use crate::promela::width::Width;
 use tickbound_model::Launch;
 use tickbound_model::kernel::has_until;
@@ -24,10 +22,6 @@ use tickbound_model::kernel::has_until;
 /// Most processes that SPIN runs at a time, and one for the never claim.
 const MAX_PROCESSES: u64 = 255;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let processes = parts.processes()?;
@@ -38,14 +32,10 @@ pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     };
     let what = if common.warps() { "warps" } else { "runs of the program" };
     let derived = common.derived(rounds, &format!("{what} of each worker in a group"))?;
-    let fragments = parts.fragments()?;
-    let declarations = Declarations::new(common.facts, &derived)?;
-    let vector_bytes = parts.vector_bytes(&declarations, processes);
-    let text = render("processes", common.facts, &declarations, fragments)?;
-    Ok(Model::new(common.facts, Style::Processes, text, processes, vector_bytes))
+    let (template, bytes) = ((Style::Processes, "processes"), parts.vector_bytes(processes));
+    Model::new(template, common.facts, &derived, parts.fragments()?, (processes, bytes))
 }
 
-/// What the text is put together from.
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     /// The program of a worker.
@@ -56,7 +46,8 @@ struct Parts<'c, 'f, 'a> {
 impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     fn new(common: &'c Common<'f, 'a>) -> Result<Self, PromelaError> {
         let amounts = common.amounts()?;
-        let kernel = Body::new(&amounts, ("mark", "k")).write(&common.problem().kernel)?;
+        let kernel =
+            Body::new(&amounts, ("mark", "k"), |_| "work").write(&common.problem().kernel)?;
         Ok(Parts { common, kernel, finish: body::finish(common.facts, ("mark", "k"))? })
     }
 
@@ -125,7 +116,6 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         })
     }
 
-    /// Declarations for a program.
     fn locals(&self, program: &Written, more: bool, mark: bool) -> Vec<String> {
         let mut locals = Vec::new();
         let calls = |what: &str| program.lines.iter().any(|line| line.contains(what));
@@ -236,10 +226,10 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     }
 
     /// An upper estimate: SPIN aligns variables and adds a header to each process and channel.
-    fn vector_bytes(&self, declarations: &Declarations, processes: usize) -> usize {
+    fn vector_bytes(&self, processes: usize) -> usize {
         let units = usize::try_from(self.common.facts.layout.units).unwrap_or(1);
         let turns = usize::try_from(self.common.facts.layout.slots()).unwrap_or(0) * 4 * units;
         let locals = 4 * (10 + self.kernel.counters.len() + self.finish.counters.len());
-        64 + 2 * declarations.bytes + turns + processes * (12 + locals) + (4 + 4 * units) * 24
+        64 + turns + processes * (12 + locals) + (4 + 4 * units) * 24
     }
 }

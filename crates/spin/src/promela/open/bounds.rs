@@ -6,10 +6,9 @@
 //! after another.
 
 use crate::promela::error::PromelaError;
-use crate::promela::layout::groups_alike;
+use crate::promela::layout::{groups_alike, lane};
 use tickbound_expr::Expr;
 use tickbound_model::{AccessKind, Bound, LaunchSize, Problem, Stmt, StmtKind};
-use tickbound_simulator::{SimulateOptions, simulate};
 
 /// Most statements of a run; each is a step of SPIN on the way from one state to the next.
 const MAX_STATEMENTS: i64 = 1 << 24;
@@ -19,9 +18,7 @@ const MAX_STATEMENTS: i64 = 1 << 24;
 struct Demand {
     /// Ticks if nothing happened at the same time.
     ticks: i64,
-    /// Barriers that are passed.
     barriers: i64,
-    /// Statements that are executed.
     statements: i64,
 }
 
@@ -43,30 +40,15 @@ impl Demand {
     }
 }
 
-/// The time of the first configuration under the first-come schedule, and a time that no
-/// configuration exceeds under any schedule.
-///
-/// # Errors
-/// A fault of the problem that shows in a configuration, or more statements than SPIN can run
-/// through.
-pub(in crate::promela) fn times(
-    problem: &Problem,
-    bounds: &[Bound],
-    fix: &str,
-) -> Result<(i64, i64), PromelaError> {
-    let (mut first, mut most) = (None, 0);
-    for bound in bounds {
-        let time = simulate(problem, bound, &SimulateOptions::default())?.time;
-        first.get_or_insert(time);
-        let demand = Demands { problem, bound }.launch();
-        if demand.statements > MAX_STATEMENTS {
-            let (count, limit) = (demand.statements.unsigned_abs(), MAX_STATEMENTS.unsigned_abs());
-            let what = "statements in one run";
-            return Err(PromelaError::too_many("kernel", what, count, limit, fix));
-        }
-        most = most.max(demand.ticks);
+/// A time that a configuration does not exceed under any schedule.
+pub(in crate::promela) fn longest(problem: &Problem, bound: &Bound) -> Result<i64, PromelaError> {
+    let demand = Demands { problem, bound }.launch();
+    if demand.statements > MAX_STATEMENTS {
+        let (count, limit) = (demand.statements.unsigned_abs(), MAX_STATEMENTS.unsigned_abs());
+        let (what, fix) = ("statements in one run", "make loops shorter, or the launch smaller");
+        return Err(PromelaError::too_many("kernel", what, count, limit, fix));
     }
-    Ok((first.unwrap_or(0), most))
+    Ok(demand.ticks)
 }
 
 /// Adds up what one configuration asks for.
@@ -87,8 +69,8 @@ impl Demands<'_> {
         let groups = global / local;
         let mut all = Demand { ticks: platform.kernel_launch(), ..Demand::default() };
         for group in 0..if alike { 1 } else { groups } {
-            let lanes = (0..local).map(|lid| self.lane(lid, group * local + lid, group));
-            let lanes: Vec<Vec<i64>> = lanes.collect();
+            let lane = |lid| lane(self.problem, self.bound, [lid, group * local + lid, group]);
+            let lanes: Vec<Vec<i64>> = (0..local).map(lane).collect();
             let width = usize::try_from(warps.width).unwrap_or(usize::MAX);
             let each =
                 lanes.chunks(width).map(|warp| self.program(&self.problem.kernel, warp, true));
@@ -99,14 +81,8 @@ impl Demands<'_> {
                 demand.ticks.saturating_add(releases).saturating_add(platform.group_start());
             all = all.and(Demand { ticks, ..demand }.times(if alike { groups } else { 1 }));
         }
-        all.and(self.program(&self.problem.finish, &[self.lane(0, 0, 0)], false))
-    }
-
-    fn lane(&self, lid: i64, gid: i64, group: i64) -> Vec<i64> {
-        let first = self.problem.first_item_slot();
-        let mut env = self.bound.env.clone();
-        env[first..first + 3].copy_from_slice(&[lid, gid, group]);
-        env
+        let finish = [lane(self.problem, self.bound, [0, 0, 0])];
+        all.and(self.program(&self.problem.finish, &finish, false))
     }
 
     /// What these items ask for that move in lockstep.

@@ -1,14 +1,13 @@
 //! What both styles need of a problem with open schedules.
 
-use crate::promela::amounts::Amounts;
 use crate::promela::declarations::Quantity;
 use crate::promela::error::PromelaError;
-use crate::promela::facts::{Facts, Value, Who};
+use crate::promela::facts::{Facts, Who};
 use crate::promela::layout::{binary, platform};
 use crate::promela::width::Width;
 use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::kernel::{has_barrier, has_until};
-use tickbound_model::{AccessKind, Launch, ModelError, Platform, Stmt, StmtKind, Warps};
+use tickbound_model::{Launch, ModelError, Warps};
 
 /// Most warps that a unit may hold at once, and most units: each is a line of the text.
 const MAX_OPTIONS: i64 = 255;
@@ -19,8 +18,7 @@ const MAX_ROWS: i64 = 1 << 14;
 pub(super) struct Common<'f, 'a> {
     pub facts: &'f Facts<'a>,
     pub warps: Warps,
-    /// Devices, and units of each, as far as there are groups for them: units are alike, so the
-    /// first ones may be the ones that get any.
+    /// Devices, and units of each, for which there are groups: as units are alike, the first ones.
     pub devices: i64,
     pub units_per_device: i64,
     /// Most groups and most warps that a unit holds at once.
@@ -145,28 +143,5 @@ impl<'f, 'a> Common<'f, 'a> {
             Ok(Quantity::new(name, value, comment))
         };
         all.into_iter().map(quantity).collect()
-    }
-
-    /// The ticks of a warp's access: amount times price; for global memory those for which it
-    /// occupies its dispatcher.
-    pub fn ticks(
-        &self,
-        amounts: &Amounts<'_, '_>,
-        stmt: &Stmt,
-    ) -> Result<Option<Value>, PromelaError> {
-        let StmtKind::Access { access, amount } = &stmt.kind else { return Ok(None) };
-        let scope = &self.facts.problem.scope;
-        let price = match access {
-            AccessKind::Global => {
-                scope.slot("global_issue").or_else(|| scope.slot("global_access"))
-            }
-            other => Platform::price_name(*other).and_then(|name| scope.slot(name)),
-        };
-        let expr = match price {
-            None => amount.clone(),
-            Some(slot) if *amount == Expr::Int(1) => Expr::Name(slot),
-            Some(slot) => binary(BinaryOp::Mul, Expr::Name(slot), amount.clone()),
-        };
-        amounts.value(stmt, &expr).map(Some)
     }
 }

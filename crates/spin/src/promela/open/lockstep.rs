@@ -9,29 +9,19 @@ use super::common::Common;
 use super::nodes::Nodes;
 use crate::promela::amounts::Amounts;
 use crate::promela::body;
-use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
 use crate::promela::facts::Value;
 use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
-use crate::promela::render::render;
 use crate::promela::width::Width;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let fragments = parts.fragments()?;
-    let derived = common.derived()?;
-    let declarations = Declarations::new(common.facts, &derived)?;
-    let vector_bytes = 64 + 2 * declarations.bytes + parts.row_bytes();
-    let text = render("open_lockstep", common.facts, &declarations, fragments)?;
-    Ok(Model::new(common.facts, Style::Lockstep, text, 2, vector_bytes))
+    let (template, sizes) = ((Style::Lockstep, "open_lockstep"), (2, 64 + parts.row_bytes()));
+    Model::new(template, common.facts, &common.derived()?, fragments, sizes)
 }
 
-/// What the text is put together from.
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     kernel: Written,
@@ -74,16 +64,6 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         scratch
     }
 
-    /// Loop counters.
-    fn counters(&self) -> Vec<String> {
-        let counters = self.kernel.counters.iter().enumerate();
-        let line = |(depth, w): (usize, &Width)| {
-            let (name, depth) = (w.name(), depth + 1);
-            format!("{name} k{depth}[UNITS * ROWS];  /* how often a loop has still to be run */")
-        };
-        counters.map(line).collect()
-    }
-
     /// What a row holds that its future depends on.
     fn fields(&self) -> Vec<String> {
         let counters = (1..=self.kernel.counters.len()).map(|k| format!("k{k}"));
@@ -99,12 +79,10 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     fn fragments(&self) -> Result<Json, PromelaError> {
         let (common, facts) = (self.common, self.common.facts);
         let units = common.units();
-        let counters = self.counters();
         let options = common.rows.max(units);
         let finish = &self.finish.lines;
         let places = self.kernel.lines.len() as i64;
         Ok(context! {
-            style => Style::Lockstep.name(),
             rows => common.rows, places => common.places, units, options,
             units_note => common.units_note(),
             dispatchers => common.dispatchers_text()?,
@@ -118,7 +96,8 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             groups_alike => common.groups_alike(),
             alike_before => self.alike_before.as_ref().map(|value| value.text.as_str()),
             counted => self.alike_before.is_some() || common.groups_alike(),
-            counters, fields => self.fields(), scratch => self.scratch(), before => self.before(),
+            counters => self.kernel.counter_rows("UNITS * ROWS"), fields => self.fields(),
+            scratch => self.scratch(), before => self.before(),
             nodes => self.kernel.lines,
             latency => facts.price("global_latency")?,
             group_start => facts.price("group_start")?,

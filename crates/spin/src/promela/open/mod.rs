@@ -17,31 +17,16 @@ mod lockstep;
 mod nodes;
 mod processes;
 
-use tickbound_model::{Problem, Space};
-
 use super::error::PromelaError;
 use super::facts::Facts;
 use super::model::{Model, Style};
+pub(super) use bounds::longest;
 use common::Common;
 
-/// The time of the first configuration under one schedule, and a time that no run exceeds.
-///
-/// # Errors
-/// A fault of the problem that shows in a configuration, or more statements than SPIN can run
-/// through.
-pub(super) fn times(problem: &Problem, space: &Space) -> Result<(i64, i64), PromelaError> {
-    bounds::times(problem, &space.bound, "make loops shorter, or the launch smaller")
-}
-
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(facts: &Facts<'_>, style: Style) -> Result<Model, PromelaError> {
     let common = Common::new(facts)?;
-    let model = match style {
-        Style::Lockstep => lockstep::write(&common)?,
-        Style::Processes => processes::write(&common)?,
-    };
-    Ok(Model { open_schedule: true, ..model })
+    match style {
+        Style::Lockstep => lockstep::write(&common),
+        Style::Processes => processes::write(&common),
+    }
 }

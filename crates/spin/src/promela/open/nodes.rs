@@ -22,9 +22,6 @@ impl<'b, 'f, 'a> Nodes<'b, 'f, 'a> {
     }
 
     /// The places of `program`.
-    ///
-    /// # Errors
-    /// A number that Promela cannot hold.
     pub fn write(mut self, program: &[Stmt]) -> Result<Written, PromelaError> {
         self.program(program)?;
         Ok(self.graph.write())
@@ -42,7 +39,7 @@ impl Program for Nodes<'_, '_, '_> {
     }
 
     fn access(&mut self, stmt: &Stmt) -> Result<(), PromelaError> {
-        let ticks = self.common.ticks(self.amounts, stmt)?;
+        let ticks = self.amounts.ticks(stmt)?;
         if let Some(ticks) = ticks.filter(|t| t.constant() != Some(0)) {
             let load = matches!(stmt.kind, StmtKind::Access { access: AccessKind::Global, .. });
             self.act(stmt, call("segment", &ticks.text, &format!(", {load}")));

@@ -10,11 +10,9 @@ use minijinja::{Value as Json, context};
 use super::common::Common;
 use crate::promela::amounts::Amounts;
 use crate::promela::body::{self, Body};
-use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
 use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
-use crate::promela::render::render;
 use crate::promela::width::Width;
 use tickbound_model::kernel::has_until;
 use tickbound_model::{AccessKind, Stmt, StmtKind};
@@ -22,22 +20,15 @@ use tickbound_model::{AccessKind, Stmt, StmtKind};
 /// Most processes that SPIN runs at a time, and most channels.
 const MAX_PROCESSES: i64 = 255;
 
-/// Writes the model.
-///
-/// # Errors
-/// What Promela cannot hold.
 pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let fragments = parts.fragments()?;
-    let derived = common.derived()?;
-    let declarations = Declarations::new(common.facts, &derived)?;
-    let vector_bytes = parts.vector_bytes(&declarations);
-    let text = render("open_processes", common.facts, &declarations, fragments)?;
     let processes = usize::try_from(parts.processes()).unwrap_or(usize::MAX);
-    Ok(Model::new(common.facts, Style::Processes, text, processes, vector_bytes))
+    let (template, sizes) =
+        ((Style::Processes, "open_processes"), (processes, parts.vector_bytes()));
+    Model::new(template, common.facts, &common.derived()?, fragments, sizes)
 }
 
-/// What the text is put together from.
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     time: Width,
@@ -50,13 +41,11 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     fn new(common: &'c Common<'f, 'a>) -> Result<Self, PromelaError> {
         let (facts, problem) = (common.facts, common.facts.problem);
         let amounts = Amounts::of_warps(facts, common.warps.width)?;
-        let access = |stmt: &Stmt| {
-            let global = matches!(stmt.kind, StmtKind::Access { access: AccessKind::Global, .. });
-            let inline = if global { "load" } else { "segment" };
-            Ok(common.ticks(&amounts, stmt)?.map(|ticks| (inline, ticks)))
+        let inline = |stmt: &Stmt| match stmt.kind {
+            StmtKind::Access { access: AccessKind::Global, .. } => "load",
+            _ => "segment",
         };
-        let body = Body::new(&amounts, ("mark", "k")).with_accesses(&access);
-        let kernel = body.write(&problem.kernel)?;
+        let kernel = Body::new(&amounts, ("mark", "k"), inline).write(&problem.kernel)?;
         let finish = body::finish(facts, ("mark", "k"))?;
         let parts = Parts { common, time: facts.time_width()?, kernel, finish };
         parts.check()?;
@@ -96,7 +85,6 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         })
     }
 
-    /// Declarations for a program.
     fn locals(&self, program: &Written, until: bool) -> Vec<String> {
         let mut locals = program.declarations("k");
         if program.mentions("delay") {
@@ -130,7 +118,6 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let in_finish = has_until(&facts.problem.finish);
         let asked = units.saturating_mul(common.places).saturating_add(common.groups);
         Ok(context! {
-            style => Style::Processes.name(),
             processes => self.processes(), devices => common.devices, units,
             rows => common.rows, all_rows => common.rows * units,
             places => common.places,
@@ -155,14 +142,13 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     }
 
     /// An upper estimate: SPIN aligns variables and adds a header to each process and channel.
-    fn vector_bytes(&self, declarations: &Declarations) -> usize {
+    fn vector_bytes(&self) -> usize {
         let size = |n: i64| usize::try_from(n).unwrap_or(0);
         let (time, common) = (self.time.bytes(), self.common);
         let process = 24 + time + 4 * (self.kernel.counters.len() + self.finish.counters.len());
         let unit =
             size(common.places) * 8 + size(common.rows) * 4 + size(common.dispatchers) * 2 + 8;
-        96 + 2 * declarations.bytes
-            + size(self.processes()) * (process + time)
+        96 + size(self.processes()) * (process + time)
             + size(self.channels()) * 16
             + size(common.units()) * unit
     }
