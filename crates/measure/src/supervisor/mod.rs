@@ -1,8 +1,8 @@
 //! A device and a worker process for it, which is started anew whenever it is lost.
 //!
 //! [`Supervisor::ask`] gives a [`Request`] to the worker and waits. A worker that takes too long is
-//! killed with all that it has started, one that crashes is noted; either way the job has failed, and the
-//! next one gets a new worker. A device is lost when no new worker can use it, or when what answers
+//! killed with all that it has started, one that crashes is noted; either way the job has failed,
+//! and the next one gets a new worker. A device is lost when no new worker can use it, or when what answers
 //! to its number is another one.
 
 mod process;

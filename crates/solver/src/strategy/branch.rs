@@ -3,7 +3,7 @@
 //! A box is a range of values for each parameter. It is dropped if some condition holds nowhere in
 //! it, or if no time in it can be below the best; otherwise it is halved along one parameter, and
 //! the half with the lower bound is examined first. Bounds come from the messages of a small
-//! elimination ([`BoxBounds`]), where there is one, and from interval arithmetic on the expressions,
+//! elimination ([`BoxBounds`]), if any, and from interval arithmetic on the expressions,
 //! which needs neither tables nor lists, however large the domains.
 
 use std::cell::{Cell, RefCell};
