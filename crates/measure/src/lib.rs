@@ -6,11 +6,11 @@
 //!
 //! 1. it becomes a [`job::Job`]: macros, arguments and launch worked out;
 //! 2. if the cache has a result for this very job, that is it;
-//! 3. a worker process ([`worker`], kept and watched by [`lab`]) compiles its program, ahead of
+//! 3. a worker process ([`worker`], watched by [`supervisor`]) compiles its program, ahead of
 //!    the configurations that are timed meanwhile;
 //! 4. the host [`mod@reference`] states what the outputs should be;
 //! 5. another worker process runs the kernel once, compares ([`expected`]), warms up, and repeats
-//!    until the time is known well enough ([`mod@bench`], [`sample`]); the buffers lie between
+//!    until the time is known well enough ([`timing_run`], [`sample`]); the buffers lie between
 //!    zones that show what is written past them ([`guarded`]);
 //! 6. the result goes into the cache.
 //!

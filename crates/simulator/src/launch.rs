@@ -122,7 +122,7 @@ impl Launch {
     /// Runs all groups; returns the tick at which the last has finished.
     ///
     /// Groups are taken in order, each by the unit that is free first; of several such units by
-    /// the one with the lowest number. Groups that differ are examined in pieces, see [`pieces`].
+    /// the one with the lowest number. Groups that differ are examined in pieces, see [`regions`].
     pub fn run_groups<'p>(&self, engine: &mut Engine<'p>) -> Result<i64, SimulateError> {
         let elements = match self.layout {
             Layout::Items { local, elements } => {

@@ -2,8 +2,8 @@
 //!
 //! In goes a search, out comes a [`BoxBounds`]: an elimination with few rows, whose joins are
 //! divided where they would have more. For a box in which the first parameters of its order are
-//! single values, it bounds all configurations in it from below. The fewer joins were divided, the nearer
-//! that is to the least time.
+//! single values, it bounds all configurations in it from below. The fewer joins were divided,
+//! the nearer that is to the least time.
 
 use tickbound_timing::ParameterBox;
 

@@ -2,7 +2,7 @@
 //!
 //! In goes a [`Problem`], out comes a [`TuneResult`]: the least time over all configurations, the
 //! configurations that reach it, and what the proof is; or, if the search was stopped, the bracket
-//! it had reached. The five steps, which [`closed`] takes in sequence:
+//! it had reached. The five steps, which [`listed`] takes in sequence:
 //!
 //! 1. list the space, work out the plan, and bound every configuration from below by its critical
 //!    path;

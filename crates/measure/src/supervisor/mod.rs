@@ -2,8 +2,8 @@
 //!
 //! [`Supervisor::ask`] gives a [`Request`] to the worker and waits. A worker that takes too long is
 //! killed with all that it has started, one that crashes is noted; either way the job has failed,
-//! and the next one gets a new worker. A device is lost when no new worker can use it, or when what answers
-//! to its number is another one.
+//! and the next one gets a new worker. A device is lost when no new worker can use it, or when
+//! what answers to its number is another one.
 
 mod process;
 mod setup;
