@@ -40,6 +40,11 @@ impl Timed {
         sample::median(&self.rounds)
     }
 
+    /// The time that counts, in seconds: that in turns, if it ran in turns.
+    pub fn best_known_seconds(&self) -> f64 {
+        self.seconds_in_turns().unwrap_or(self.seconds())
+    }
+
     /// See [`sample::spread`].
     pub fn spread(&self) -> Option<f64> {
         sample::spread(&self.runs)

@@ -107,8 +107,7 @@ impl MeasureReport {
         let own = self.versus.filter(|versus| !versus.is_faster()).map(|versus| versus.baseline);
         let key = |(place, m): (usize, &Measured)| {
             let timed = m.record.outcome.timed()?;
-            let seconds = timed.seconds_in_turns().unwrap_or(timed.seconds());
-            Some((Some(place) != own, timed.rounds.is_empty(), seconds))
+            Some((Some(place) != own, timed.rounds.is_empty(), timed.best_known_seconds()))
         };
         let results = self.results.iter().enumerate();
         let mut timed: Vec<_> = results.filter_map(|of| Some((key(of)?, of.1))).collect();

@@ -288,7 +288,7 @@ const FULL: &str = "a lossy FIFO that is full at the start is not read; use a FI
 const EXPRESSION: &str = "it has no `expression`; give it the name of a predicate or function";
 const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
 
-/// Whether a primitive is a channel, not a component, by the namespace that its prefix stands for,
+/// Whether a primitive is a channel, not a component, by the namespace of its prefix,
 /// `http://www.cwi.nl/reo/channels`; without a declaration by the prefix itself.
 fn is_channel(element: Element) -> Result<bool, EctFault> {
     let namespace = element.type_namespace().unwrap_or_default();

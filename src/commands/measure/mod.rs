@@ -21,7 +21,6 @@ use crate::commands::reader::own_program;
 use crate::commands::stop;
 pub use args::MeasureArgs;
 use predicted::predicted;
-use progress::MeasureProgress;
 use tickbound_device::DeviceChoice;
 use tickbound_device::platform::mismatch;
 use tickbound_measure::cache::{kept_beside, usual_name};
@@ -29,9 +28,7 @@ use tickbound_measure::floors::{Floors, OfSpace};
 use tickbound_measure::guided::Guide;
 use tickbound_measure::select::{Candidates, Selection, candidates, select, shuffle, total};
 use tickbound_measure::supervisor::SupervisorError;
-use tickbound_measure::{
-    MeasureError, MeasureOptions, MeasurePlan, MeasureReport, measure, t4, worker,
-};
+use tickbound_measure::{MeasureError, MeasureOptions, MeasurePlan, MeasureReport, t4, worker};
 use tickbound_opencl::KernelReading;
 use tickbound_report::MeasuredTimes;
 use tickbound_solver::SearchOptions;
@@ -254,17 +251,8 @@ fn run_space(args: &MeasureArgs) -> Result<Exit, CliError> {
         }
     };
     let folder = args.question.chosen.folder();
-    let cache = options.cache.as_ref().map(|c| c.display().to_string());
-    let cache = cache.as_deref();
-    let mut seen = MeasureProgress::new(&problem, &progress, cache);
-    let report = measure(&problem, &folder, plan, &options, stop::flag(), &mut |e| seen.tell(&e));
-    let report = match report {
-        Err(e) if e.is_only_stopped() => {
-            seen.line(&e.to_string());
-            return Ok(Exit::Nothing);
-        }
-        report => report?,
-    };
+    let report = progress::measured((&problem, &folder), plan, &options, &progress)?;
+    let Some(report) = report else { return Ok(Exit::Nothing) };
     let ticks = predicted(&problem, &report);
     let mismatch = mismatch(&report.device.name, &problem.platform.name);
     if let Some(mismatch) = mismatch.filter(|_| ticks.iter().any(Option::is_some)) {
@@ -272,6 +260,8 @@ fn run_space(args: &MeasureArgs) -> Result<Exit, CliError> {
     }
     drop(progress);
     let floors = options.floors.as_ref().map(|floors| &floors.floor);
+    let cache = options.cache.as_ref().map(|c| c.display().to_string());
+    let cache = cache.as_deref();
     args.say(&MeasuredTimes { problem: &problem, report: &report, ticks: &ticks, floors, cache })?;
     ended(&report, args)
 }

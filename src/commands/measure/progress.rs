@@ -1,13 +1,15 @@
 //! What `tickbound measure` writes on standard error while it works.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::HumanDuration;
 use tickbound_input::message::one_line;
-use tickbound_measure::MeasureEvent;
 use tickbound_measure::outcome::Outcome;
+use tickbound_measure::{MeasureEvent, MeasureOptions, MeasurePlan, MeasureReport, measure};
 use tickbound_model::Problem;
 
+use crate::commands::exit::CliError;
 use crate::commands::progress::Progress;
 use crate::commands::stop;
 
@@ -18,8 +20,29 @@ const FIRST: usize = 3;
 /// What takes less is not announced.
 const SHORT: Duration = Duration::from_secs(5);
 
+/// Measures, and shows it on standard error; `None` if it was stopped before anything ran.
+///
+/// # Errors
+/// As for [`measure`].
+pub(super) fn measured(
+    (problem, folder): (&Problem, &Path),
+    plan: MeasurePlan<'_>,
+    options: &MeasureOptions,
+    progress: &Progress,
+) -> Result<Option<MeasureReport>, CliError> {
+    let cache = options.cache.as_ref().map(|c| c.display().to_string());
+    let mut seen = MeasureProgress::new(problem, progress, cache.as_deref());
+    match measure(problem, folder, plan, options, stop::flag(), &mut |e| seen.tell(&e)) {
+        Err(e) if e.is_only_stopped() => {
+            seen.line(&e.to_string());
+            Ok(None)
+        }
+        report => Ok(Some(report?)),
+    }
+}
+
 /// Writes on standard error what happens.
-pub(super) struct MeasureProgress<'a> {
+struct MeasureProgress<'a> {
     problem: &'a Problem,
     progress: &'a Progress,
     cache: Option<&'a str>,
@@ -34,7 +57,7 @@ pub(super) struct MeasureProgress<'a> {
 }
 
 impl<'a> MeasureProgress<'a> {
-    pub(super) fn new(
+    fn new(
         problem: &'a Problem,
         progress: &'a Progress,
         cache: Option<&'a str>,
@@ -50,7 +73,7 @@ impl<'a> MeasureProgress<'a> {
         }
     }
 
-    pub(super) fn tell(&mut self, event: &MeasureEvent<'_>) {
+    fn tell(&mut self, event: &MeasureEvent<'_>) {
         match event {
             MeasureEvent::Note(note) => self.line(note),
             MeasureEvent::Reference => {
@@ -107,7 +130,7 @@ impl<'a> MeasureProgress<'a> {
     }
 
     /// Leaves a line.
-    pub(super) fn line(&self, text: &str) {
+    fn line(&self, text: &str) {
         self.progress.aside(&format!("tickbound: {}", one_line(text)));
     }
 }

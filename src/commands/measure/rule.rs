@@ -1,7 +1,7 @@
 //! `tickbound measure --rule`: the configurations of a rule, timed at some of its sizes.
 
 use serde::Deserialize;
-use tickbound_measure::{MeasureError, MeasurePlan, MeasureReport, measure};
+use tickbound_measure::{MeasureError, MeasurePlan, MeasureReport, Measured};
 use tickbound_model::random::SplitMix64;
 use tickbound_model::{Bound, Configuration, Problem};
 use tickbound_report::answer::{About, MeasuredSize, RuleMeasurement, Values, values};
@@ -9,7 +9,7 @@ use tickbound_rules::RuleSizes;
 
 use super::args::MeasureArgs;
 use super::predicted::ticks;
-use super::progress::MeasureProgress;
+use super::progress::measured;
 use crate::commands::exit::{CliError, Exit};
 use crate::commands::load::Question;
 use crate::commands::output::{say_answer, say_json, width};
@@ -91,43 +91,32 @@ fn valid(problem: &Problem, file: &RuleFile) -> Result<Vec<Bound>, CliError> {
     Ok(bounds)
 }
 
-/// What was measured at a size; `None` if no configuration is valid there.
+/// The configuration that the rule picks: the first with the least predicted time; `None` if none
+/// has one.
+fn picked<'b>(problem: &Problem, bounds: &'b [Bound]) -> Option<&'b Bound> {
+    let predicted = bounds.iter().filter_map(|b| Some((ticks(problem, b, &|| false)?, b)));
+    predicted.min_by_key(|(ticks, _)| *ticks).map(|(_, bound)| bound)
+}
+
+/// What was measured at a size.
 fn at_size(
     problem: &Problem,
     size: String,
-    (bounds, report): (&[Bound], &MeasureReport),
-) -> Option<MeasuredSize> {
-    let predicted = bounds.iter().filter_map(|b| Some((ticks(problem, b, &|| false)?, b)));
-    let (_, picked) = predicted.min_by_key(|(ticks, _)| *ticks)?;
-    let seconds = |bound: &Bound| {
-        let found = report.results.iter().find(|m| m.bound.configuration == bound.configuration)?;
-        let timed = found.record.outcome.timed()?;
-        Some(timed.seconds_in_turns().unwrap_or(timed.seconds()))
-    };
+    picked: &Bound,
+    report: &MeasureReport,
+) -> MeasuredSize {
+    let seconds = |m: &Measured| Some(m.record.outcome.timed()?.best_known_seconds());
+    let of_picked = report.results.iter().find(|m| m.bound.configuration == picked.configuration);
     let ranked = report.ranked();
-    let fastest = ranked.first().map(|m| &m.bound);
-    Some(MeasuredSize {
+    let fastest = ranked.first();
+    MeasuredSize {
         size,
         timed: ranked.len(),
         picked: values(problem, &picked.configuration),
-        picked_seconds: seconds(picked),
-        fastest: fastest.map(|bound| values(problem, &bound.configuration)),
-        fastest_seconds: fastest.and_then(seconds),
-    })
-}
-
-/// Times configurations, with progress on standard error.
-fn timed(
-    args: &MeasureArgs,
-    problem: &Problem,
-    (name, bounds): (&str, &[Bound]),
-) -> Result<MeasureReport, CliError> {
-    let options = args.options(problem)?;
-    let progress = Progress::new(&format!("{} at {name}", problem.name));
-    let cache = options.cache.as_ref().map(|c| c.display().to_string());
-    let mut announced = MeasureProgress::new(problem, &progress, cache.as_deref());
-    let (plan, folder) = (MeasurePlan::Listed(bounds), args.question.chosen.folder());
-    Ok(measure(problem, &folder, plan, &options, stop::flag(), &mut |e| announced.tell(&e))?)
+        picked_seconds: of_picked.and_then(seconds),
+        fastest: fastest.map(|m| values(problem, &m.bound.configuration)),
+        fastest_seconds: fastest.and_then(|m| seconds(m)),
+    }
 }
 
 /// Times the configurations of a rule at some of its sizes.
@@ -135,35 +124,45 @@ pub(super) fn run(args: &MeasureArgs, path: &str) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let (file, sizes) = RuleFile::read(path)?;
     let most = if args.all { sizes.count() } else { args.sample.unwrap_or(SIZES) };
-    let mut found: Option<RuleMeasurement> = None;
+    let (mut about, mut measured_sizes, mut stopped_by) = (None, Vec::new(), None);
     for size in chosen(sizes.count(), most, args.seed) {
         let name = sizes.name(size);
         let problem = problem_at(args, &sizes, size)?;
         let bounds = valid(&problem, &file)?;
-        if bounds.is_empty() {
-            note!("tickbound: {name}: none of the rule's configurations is valid");
+        let Some(picked) = picked(&problem, &bounds) else {
+            note!("tickbound: {name}: none of the rule's configurations has a predicted time");
             continue;
+        };
+        let progress = Progress::new(&format!("{} at {name}", problem.name));
+        let (plan, options) = (MeasurePlan::Listed(&bounds), args.options(&problem)?);
+        let folder = args.question.chosen.folder();
+        let report = measured((&problem, &folder), plan, &options, &progress)?;
+        stopped_by = stop::reason().map(|why| why.to_string());
+        let Some(report) = report else { break };
+        about.get_or_insert_with(|| (About::of(&problem), report.device.name.clone()));
+        // A stop is not a failure of what was left.
+        if report.stopped.is_none() || !report.ranked().is_empty() {
+            measured_sizes.push(at_size(&problem, name, picked, &report));
         }
-        let report = timed(args, &problem, (&name, &bounds))?;
-        let found = found.get_or_insert_with(|| RuleMeasurement {
-            about: About::of(&problem),
-            rule: path.to_owned(),
-            over: file.over.clone(),
-            device: report.device.name.clone(),
-            sizes: Vec::new(),
-            stopped_by: None,
-            seconds: 0.0,
-        });
-        found.sizes.extend(at_size(&problem, name, (&bounds, &report)));
-        found.stopped_by = report.stopped.as_ref().map(ToString::to_string);
-        if found.stopped_by.is_some() {
+        if let Some(why) = report.stopped {
+            stopped_by = Some(why.to_string());
             break;
         }
     }
-    let nothing = || CliError::Input(format!("--rule {path}: nothing to measure at its sizes"));
-    let mut found = found.ok_or_else(nothing)?;
-    found.about.inputs.retain(|name, _| sizes.names().all(|size| size != name));
-    found.seconds = stop::began().elapsed().as_secs_f64();
+    let Some((mut about, device)) = about else {
+        let nothing = || format!("--rule {path}: nothing to measure at its sizes");
+        return if stop::is_due() { Ok(Exit::Nothing) } else { Err(CliError::Input(nothing())) };
+    };
+    about.inputs.retain(|name, _| sizes.names().all(|size| size != name));
+    let found = RuleMeasurement {
+        about,
+        rule: path.to_owned(),
+        over: file.over,
+        device,
+        sizes: measured_sizes,
+        stopped_by,
+        seconds: stop::began().elapsed().as_secs_f64(),
+    };
     if args.json { say_json(&found) } else { say_answer(&found.words(width())) }?;
     Ok(Exit::found(found.is_whole()))
 }

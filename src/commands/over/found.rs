@@ -82,7 +82,7 @@ impl FoundRule {
         let parameters = self.unread.parameters[first..].iter().map(|p| p.name.clone()).collect();
         let about = vec![
             described(&self.about()),
-            format!("sizes: {}", self.answer.places().trim_start_matches("at ")),
+            format!("sizes: {}", self.answer.places()),
             format!("rule: {}", self.answer.rule()),
             format!("loss: {}", worst.words()),
             format!("proved in the model: {}", self.answer.proof()),

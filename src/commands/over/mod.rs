@@ -69,17 +69,14 @@ impl OverArgs {
 
     /// The question about each device, in the order of the sizes' platforms.
     fn questions(&self, question: &Question, sizes: &RuleSizes) -> Vec<Question> {
-        let mut over = question.clone();
-        over.chosen.over = Some(sizes.clone());
-        if sizes.platforms().is_empty() {
-            return vec![over];
-        }
-        let on = |platform: &String| {
-            let mut one = over.clone();
-            one.chosen.platform = Some(platform.clone());
+        let devices = sizes.platforms().iter().cloned().map(Some).collect::<Vec<_>>();
+        let own = vec![question.chosen.platform.clone()];
+        let on = |platform| {
+            let mut one = question.clone();
+            (one.chosen.over, one.chosen.platform) = (Some(sizes.clone()), platform);
             one
         };
-        sizes.platforms().iter().map(on).collect()
+        if devices.is_empty() { own } else { devices }.into_iter().map(on).collect()
     }
 
     /// Finds the rule, writes it to `emit`, and prints it.

@@ -86,7 +86,7 @@ pub struct ProcessLimits<'a> {
     pub output: Option<u64>,
     /// Set by the user: stops it when true.
     pub interrupt: &'a AtomicBool,
-    /// Stops it when true: its result is no longer needed.
+    /// Stops it when true.
     pub unneeded: Option<&'a AtomicBool>,
     /// How long it may take to end once it has been interrupted.
     pub grace: Duration,

@@ -76,7 +76,9 @@ impl SizeRule {
 
     /// The lines for people.
     pub fn words(&self) -> String {
-        let mut text = format!("{}, {} {}\n", self.about.name, sizes(self.sizes), self.places());
+        let at = if self.over.is_empty() { "" } else { "at " };
+        let count = sizes(self.sizes);
+        let mut text = format!("{}, {count} {at}{}\n", self.about.name, self.places());
         let mut line = |name: &'static str, what: String| text += &shown(&(name, what));
         let (_, model) = self.about.model();
         let several = !self.platforms.is_empty();
@@ -109,9 +111,9 @@ impl SizeRule {
     /// The sizes, and the devices where there are several.
     pub fn places(&self) -> String {
         match (self.over.as_str(), &self.platforms[..]) {
-            (over, []) => format!("at {over}"),
+            (over, []) => over.to_owned(),
             ("", on) => format!("on {}", on.join(", ")),
-            (over, on) => format!("at {over} on {}", on.join(", ")),
+            (over, on) => format!("{over} on {}", on.join(", ")),
         }
     }
 

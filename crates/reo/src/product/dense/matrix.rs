@@ -1,4 +1,4 @@
-//! Automata as matrices of labels, their words and memory, and why there is no dense product.
+//! Automata as matrices of labels, their words and memory, and errors of dense products.
 
 use std::alloc::{Layout, alloc_zeroed};
 
@@ -11,7 +11,7 @@ use crate::label;
 use crate::limits::{ProductLimits, Stopped};
 use crate::symbol::NameId;
 
-/// A slot without a step: bit 63 alone, which is no name's.
+/// A slot without a step: bit 63 alone, which belongs to no name.
 pub const EMPTY: u64 = 1 << 63;
 
 /// Most names of one matrix: the bits of a word but the one of [`EMPTY`].
@@ -137,7 +137,7 @@ fn most_parallel(automaton: &Automaton, state: u32) -> usize {
 /// A result that may be a [`DenseError`].
 pub type DenseResult<T> = Result<T, DenseError>;
 
-/// Why there is no dense product.
+/// Errors of a dense product.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DenseError {
     /// Too many names together.
