@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -13,7 +12,7 @@ use tickbound_opencl::proof::terms::{Terms, VariableKind};
 use tickbound_opencl::{ReaderSetup, for_proofs};
 use tickbound_safety::answer::{Judged, Judgement, Safety, SafetyClaim};
 use tickbound_safety::quick::KnownLimits;
-use tickbound_safety::{Manner, verify};
+use tickbound_safety::{VerifyOptions, verify};
 
 /// A generator of numbers that no later version changes: xorshift.
 struct Random(u64);
@@ -56,14 +55,14 @@ fn verified(source: &str, launch: (&[i64], &[i64]), lengths: &[(&str, i64)]) -> 
 fn answer(problem: &Problem, folder: &std::path::Path) -> Safety {
     let configurations = problem.configurations(&TableLimits::default()).unwrap();
     let read = for_proofs(problem, &configurations, folder, &ReaderSetup::default());
-    let never = AtomicBool::new(false);
-    let manner = Manner {
+    let options = VerifyOptions {
         question: Duration::from_secs(2),
-        stop: &never,
+        stop: &|| false,
         progress: &|_, _| {},
-        keep_safe: true,
+        among: None,
+        all_refuted: true,
     };
-    verify(problem, &configurations, &read.unwrap().unwrap(), &manner).unwrap()
+    verify(problem, &configurations, &read.unwrap().unwrap(), &options).unwrap()
 }
 
 /// A number of a random kernel.

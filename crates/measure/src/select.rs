@@ -86,6 +86,15 @@ pub struct Candidates {
     pub sampled: bool,
 }
 
+impl Candidates {
+    /// Keeps some.
+    pub fn retain(&mut self, keep: impl Fn(&Bound) -> bool) {
+        let mut kept = self.bound.iter().map(&keep).collect::<Vec<_>>().into_iter();
+        self.candidates.retain(|_| kept.next().unwrap_or_default());
+        self.bound.retain(keep);
+    }
+}
+
 /// The candidates of a guided search: each distinct program of a problem with a model. Of a large
 /// space they are the model's best and a random sample.
 pub fn candidates(

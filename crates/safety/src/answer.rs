@@ -1,7 +1,10 @@
 //! The answer: for each thing that has to hold, whether it does.
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use tickbound_model::Configuration;
 
 /// What is claimed of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -143,12 +146,33 @@ pub struct Safety {
     pub kept: Vec<String>,
     /// Why there are no such conditions.
     pub not_kept: Option<String>,
+    /// The configurations that are refuted, by claim, if all were wanted.
+    #[serde(skip)]
+    pub refuted: Vec<(usize, RefutedValues)>,
+}
+
+/// Values of some parameters with which a claim does not hold, no matter what buffers hold.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RefutedValues {
+    /// The parameters, by their places in a configuration.
+    pub parameters: Vec<usize>,
+    /// Combinations of their values.
+    pub values: HashSet<Vec<i64>>,
 }
 
 impl Safety {
     /// How many have this judgement.
     pub fn count(&self, judgement: Judgement) -> usize {
         self.judged.iter().filter(|judged| judged.judgement == judgement).count()
+    }
+
+    /// The first claim that does not hold for a configuration, no matter what buffers hold.
+    pub fn refutes(&self, configuration: &Configuration) -> Option<&Judged> {
+        let has = |(_, refuted): &&(usize, RefutedValues)| {
+            let own: Vec<i64> = refuted.parameters.iter().map(|p| configuration.0[*p]).collect();
+            refuted.values.contains(&own)
+        };
+        self.judged.get(self.refuted.iter().find(has)?.0)
     }
 
     /// Whether everything is proved.

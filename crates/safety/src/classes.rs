@@ -3,16 +3,18 @@
 //! An obligation names few numbers, so a large space makes few cases of it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
+use itertools::Itertools;
 use tickbound_elimination::TableLimits;
 use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{Configuration, Configurations, KernelSource, Problem};
 use tickbound_opencl::Variant;
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
+
+use crate::options::{StopCheck, VerifyOptions};
 
 /// Most combinations of values of the parameters that an obligation depends on.
 const MAX_ROWS: usize = 1 << 20;
@@ -26,7 +28,8 @@ pub struct Classes<'p> {
     structural: Vec<Expr>,
     /// By the parameters that they are for.
     rows: Mutex<HashMap<Vec<usize>, ListedRows>>,
-    stop: &'p AtomicBool,
+    stop: StopCheck<'p>,
+    among: Option<&'p [Configuration]>,
 }
 
 /// Rows, once they are listed.
@@ -64,7 +67,7 @@ impl<'p> Classes<'p> {
         source: &'p KernelSource,
         configurations: &'p Configurations<'p>,
         structural: &[String],
-        stop: &'p AtomicBool,
+        options: &VerifyOptions<'p>,
     ) -> Result<Classes<'p>, String> {
         let value = |name: &String| {
             let define = source.defines.iter().find(|(known, _)| known == name);
@@ -75,7 +78,8 @@ impl<'p> Classes<'p> {
         };
         let structural = structural.iter().map(value).collect::<Result<_, _>>()?;
         let rows = Mutex::new(HashMap::new());
-        Ok(Classes { problem, source, configurations, structural, rows, stop })
+        let (stop, among) = (options.stop, options.among);
+        Ok(Classes { problem, source, configurations, structural, rows, stop, among })
     }
 
     /// What the names of a variant stand for.
@@ -187,19 +191,8 @@ impl<'p> Classes<'p> {
     }
 
     fn listed(&self, parameters: &[usize]) -> Result<Rows, String> {
-        let stop = || self.stop.load(Ordering::Relaxed);
-        let limits = TableLimits { rows: MAX_ROWS, stop: &stop, ..TableLimits::default() };
-        let all: Vec<Configuration> = match self.configurations.representatives(parameters, &limits)
-        {
-            Some(all) => all,
-            None if stop() => return Err("it was stopped".to_owned()),
-            None => {
-                let space = self.problem.space().map_err(|error| error.to_string())?;
-                space.bound.into_iter().map(|bound| bound.configuration).collect()
-            }
-        };
         let mut rows = Rows::new();
-        for configuration in all {
+        for configuration in self.representatives(parameters)? {
             let mut env = self.problem.base_env();
             self.problem.put(&configuration, &mut env).map_err(|error| error.to_string())?;
             let key: Result<Vec<i64>, _> =
@@ -207,6 +200,23 @@ impl<'p> Classes<'p> {
             rows.entry(key.map_err(|error| error.to_string())?).or_default().push(env);
         }
         Ok(rows)
+    }
+
+    /// A configuration for each combination of values of some parameters.
+    fn representatives(&self, parameters: &[usize]) -> Result<Vec<Configuration>, String> {
+        if let Some(among) = self.among {
+            let own = |c: &&Configuration| parameters.iter().map(|p| c.0[*p]).collect::<Vec<_>>();
+            return Ok(among.iter().unique_by(own).cloned().collect());
+        }
+        let limits = TableLimits { rows: MAX_ROWS, stop: &|| (self.stop)(), ..Default::default() };
+        match self.configurations.representatives(parameters, &limits) {
+            Some(all) => Ok(all),
+            None if (self.stop)() => Err("it was stopped".to_owned()),
+            None => {
+                let space = self.problem.space().map_err(|error| error.to_string())?;
+                Ok(space.bound.into_iter().map(|bound| bound.configuration).collect())
+            }
+        }
     }
 
     /// The values of parameters of a configuration, by its place among those for some numbers.

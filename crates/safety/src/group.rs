@@ -9,12 +9,12 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tickbound_opencl::proof::bits_of;
 use tickbound_opencl::proof::terms::{Node, Product, TermId, Terms, type_range};
 
 use crate::memo::TermMemo;
+use crate::options::StopCheck;
 use crate::replay::iterate;
 use crate::written::WrittenStep;
 
@@ -80,7 +80,7 @@ pub struct GroupRun<'t> {
     /// Whether a store was passed of which it is not known whether it is done, or where.
     doubt: bool,
     work: u64,
-    stop: &'t AtomicBool,
+    stop: StopCheck<'t>,
 }
 
 impl<'t> GroupRun<'t> {
@@ -90,7 +90,7 @@ impl<'t> GroupRun<'t> {
         steps: &[WrittenStep],
         ids: [TermId; 3],
         group: &[(TermId, i128)],
-        stop: &'t AtomicBool,
+        stop: StopCheck<'t>,
     ) -> GroupOutcome {
         let sizes = ids.map(|id| terms.range(id).1 + 1);
         let count = sizes.iter().try_fold(1_i128, |all, size| all.checked_mul(*size));
@@ -351,7 +351,7 @@ impl<'t> GroupRun<'t> {
     }
 
     fn checked(&self) -> Result<(), GroupOutcome> {
-        if self.stop.load(Ordering::Relaxed) {
+        if (self.stop)() {
             return Err(GroupOutcome::Undecided("it was stopped".to_owned()));
         }
         if self.work > MAX_WORK || self.memo.now > u32::MAX / 2 {

@@ -1,4 +1,4 @@
-//! Conditions on parameters that leave out the configurations that were refuted.
+//! The configurations that are refuted, and conditions on parameters that leave them out.
 //!
 //! All cases of a refuted obligation are decided, not only those up to the first fault. A condition
 //! of a few simple forms that holds for exactly the other ones is more than a list, as it may be
@@ -6,16 +6,15 @@
 //! values is left out by itself.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use rayon::prelude::*;
 use tickbound_expr::Expr;
 
-use crate::answer::Judgement;
+use crate::answer::{Judgement, RefutedValues};
 use crate::classes::{Classes, name_of};
-use crate::manner::Manner;
+use crate::options::VerifyOptions;
 use crate::prove::{ProofOutcome, Prover};
 use crate::work::{ReadObligation, kinds};
 
@@ -24,22 +23,41 @@ const MAX_LISTED: usize = 1000;
 /// Most parameters of a combination, unless all are needed.
 const MAX_CHOSEN: usize = 4;
 
-/// Values of some parameters, and whether a configuration with them is refuted.
+/// Whether some values of parameters are refuted, and whether that needs certain data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Refuted {
+    #[default]
+    No,
+    /// For some contents of buffers.
+    ForData,
+    /// Whatever buffers hold.
+    Always,
+}
+
+/// Values of some parameters.
 struct Row {
     values: Vec<i64>,
     refuted: bool,
+    always: bool,
 }
 
-/// Conditions under which a claim about one place holds, for its obligations in all readings and
+/// How a claim about one place came out for all configurations.
+pub struct DecidedRows {
+    names: Vec<String>,
+    parameters: Vec<usize>,
+    rows: Vec<Row>,
+}
+
+/// Decides a claim about one place for all configurations: its obligations in all readings, with
 /// how these came out.
 ///
 /// # Errors
 /// Too many combinations, what has no value, or it was stopped.
-pub fn conditions(
+pub fn decided_rows(
     found: &[(&ReadObligation<'_>, &ProofOutcome)],
     classes: &Classes<'_>,
-    manner: &Manner<'_>,
-) -> Result<Vec<String>, String> {
+    options: &VerifyOptions<'_>,
+) -> Result<DecidedRows, String> {
     let mut parameters = BTreeSet::new();
     for (work, _) in found {
         parameters.extend(classes.parameters(&numbers(work))?);
@@ -53,14 +71,31 @@ pub fn conditions(
             rows.extend(members.into_iter().map(|values| (open.clone(), values)));
         }
     }
-    let rows: Vec<Row> = decided(found, rows, manner)?;
+    let rows: Vec<Row> = decided(found, rows, options)?;
     let names: Vec<String> = parameters.iter().map(|p| classes.name(*p)).collect();
-    if rows.iter().all(|row| row.refuted) {
-        return Err("every configuration is refuted".to_owned());
+    Ok(DecidedRows { names, parameters, rows })
+}
+
+impl DecidedRows {
+    /// Conditions that leave out what is refuted.
+    ///
+    /// # Errors
+    /// Everything is, or too many combinations of values.
+    pub fn conditions(&self) -> Result<Vec<String>, String> {
+        if self.rows.iter().all(|row| row.refuted) {
+            return Err("every configuration is refuted".to_owned());
+        }
+        match condition(&self.names, &self.rows) {
+            Some(condition) => Ok(vec![condition]),
+            None => listed(&self.names, &self.rows),
+        }
     }
-    match condition(&names, &rows) {
-        Some(condition) => Ok(vec![condition]),
-        None => listed(&names, &rows),
+
+    /// The values that are refuted, no matter what buffers hold.
+    pub fn refuted(self) -> RefutedValues {
+        let always = self.rows.into_iter().filter(|row| row.always);
+        let values = always.map(|row| row.values).collect();
+        RefutedValues { parameters: self.parameters, values }
     }
 }
 
@@ -76,32 +111,40 @@ type OpenRow = (Option<(usize, Vec<i64>)>, Vec<i64>);
 fn decided(
     found: &[(&ReadObligation<'_>, &ProofOutcome)],
     rows: Vec<OpenRow>,
-    manner: &Manner<'_>,
+    options: &VerifyOptions<'_>,
 ) -> Result<Vec<Row>, String> {
     let cases: IndexSet<(usize, Vec<i64>)> =
         rows.iter().filter_map(|(open, _)| open.clone()).collect();
     let all: Vec<&(usize, Vec<i64>)> = cases.iter().collect();
-    let refuted: Vec<bool> = all
+    let refuted: Vec<Refuted> = all
         .par_iter()
         .map(|(i, key)| {
             let work = found[*i].0;
-            let (kernel, time, stop) = (work.kernel, manner.question, manner.stop);
+            let (kernel, time, stop) = (work.kernel, options.question, options.stop);
             let prover = Prover { kernel, time, stop, only_proofs: false, smallest: false };
             let kinds = kinds(work, &work.obligation);
             let (mut terms, case) = (work.terms.clone(), std::iter::once(key));
             let outcome = prover.prove(&mut terms, &work.obligation, &kinds, case).0;
-            outcome.judgement == Judgement::Refuted
+            match outcome.witness.filter(|_| outcome.judgement == Judgement::Refuted) {
+                None => Refuted::No,
+                Some(witness) if witness.contents.is_empty() => Refuted::Always,
+                Some(_) => Refuted::ForData,
+            }
         })
         .collect();
-    if manner.stop.load(Ordering::Relaxed) {
+    if (options.stop)() {
         return Err("it was stopped before all configurations were decided".to_owned());
     }
-    let mut by_values = IndexMap::<Vec<i64>, bool>::new();
+    let mut by_values = IndexMap::<Vec<i64>, Refuted>::new();
     for (open, values) in rows {
         let place = open.and_then(|case| cases.get_index_of(&case));
-        *by_values.entry(values).or_default() |= place.is_some_and(|place| refuted[place]);
+        let known = by_values.entry(values).or_default();
+        *known = place.map_or(*known, |place| refuted[place].max(*known));
     }
-    let row = |(values, refuted)| Row { values, refuted };
+    let row = |(values, refuted)| {
+        let always = refuted == Refuted::Always;
+        Row { values, refuted: refuted != Refuted::No, always }
+    };
     let mut decided: Vec<Row> = by_values.into_iter().map(row).collect();
     // Conditions are tried on these first.
     decided.sort_by_key(|row| !row.refuted);

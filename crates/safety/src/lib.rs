@@ -14,9 +14,9 @@ pub mod classes;
 pub mod group;
 pub mod intervals;
 pub mod keep;
-pub mod manner;
 pub mod memo;
 pub mod obligations;
+pub mod options;
 pub mod prove;
 pub mod quick;
 pub mod ranges;
@@ -27,10 +27,10 @@ pub mod tried;
 pub mod work;
 pub mod written;
 
-use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
+use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
+use itertools::Itertools;
 use rayon::prelude::*;
 use tickbound_model::{Configurations, Problem};
 use tickbound_opencl::ast::SourcePlace;
@@ -40,8 +40,8 @@ use tickbound_opencl::{Extracted, Variant};
 
 use answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim};
 use classes::{Classes, NamedNumbers, length_name, name_of, named_kinds};
-pub use manner::Manner;
 use obligations::{SafetyObligation, obligations};
+pub use options::VerifyOptions;
 use prove::ProofOutcome;
 use work::{ReadObligation, outcomes};
 
@@ -61,7 +61,7 @@ pub fn verify(
     problem: &Problem,
     configurations: &Configurations<'_>,
     extracted: &Extracted,
-    manner: &Manner<'_>,
+    options: &VerifyOptions<'_>,
 ) -> Result<Safety, String> {
     let Some(source) = &problem.source else { return Ok(Safety::default()) };
     if problem.grid.is_empty() {
@@ -70,7 +70,7 @@ pub fn verify(
         );
     }
     let classes =
-        Classes::new(problem, source, configurations, &extracted.structural, manner.stop)?;
+        Classes::new(problem, source, configurations, &extracted.structural, options)?;
     let read: Vec<Read<'_>> =
         extracted.variants.par_iter().filter_map(|v| Read::new(v, &classes)).collect();
     let mut work = Vec::new();
@@ -83,52 +83,68 @@ pub fn verify(
             work.push(ReadObligation { variant, kernel, terms, numbers, obligation });
         }
     }
-    let found = outcomes(&work, &classes, manner);
-    let kept = match manner.keep_safe {
-        true => kept(&work, &found, &classes, manner).map_err(Some),
-        false => Ok(Vec::new()),
-    };
-    for (work, outcome) in work.iter().zip(found) {
-        judged.add(work, outcome);
+    let found = outcomes(&work, &classes, options);
+    for (work, outcome) in work.iter().zip(&found) {
+        judged.add(work, outcome.clone());
     }
     let unread = read.iter().flat_map(|read| &read.kernel.unread);
-    let mut safety = judged.safety(unread, manner.stop.load(Ordering::Relaxed));
+    let mut safety = judged.safety(unread, (options.stop)());
     for (at, what) in read.iter().flat_map(|read| &read.kernel.assumed) {
         let assumed = format!("{}:{}: {what}", at.file, at.line);
         if !safety.assumed.contains(&assumed) {
             safety.assumed.push(assumed);
         }
     }
-    match kept {
-        Ok(conditions) => safety.kept = conditions,
-        Err(reason) => safety.not_kept = reason,
+    if options.all_refuted {
+        match all_refuted(&mut safety, &work, &found, &classes, options) {
+            Ok(conditions) => safety.kept = conditions,
+            Err(reason) => safety.not_kept = Some(reason),
+        }
     }
     Ok(safety)
 }
 
-/// Conditions that leave out what is refuted.
-fn kept(
+/// Notes all configurations that are refuted, and gives conditions that leave them out.
+fn all_refuted(
+    safety: &mut Safety,
     work: &[ReadObligation<'_>],
     found: &[ProofOutcome],
     classes: &Classes<'_>,
-    manner: &Manner<'_>,
+    options: &VerifyOptions<'_>,
 ) -> Result<Vec<String>, String> {
-    let mut groups = IndexMap::new();
+    let mut groups = HashMap::new();
     for (work, outcome) in work.iter().zip(found) {
-        let SafetyObligation { claim, at, array, .. } = &work.obligation;
-        let array = array.and_then(|array| work.kernel.arrays.get(array));
-        let key = (*claim, at.iter().map(place).collect::<Vec<_>>(), array.map(|a| &a.name));
-        groups.entry(key).or_insert_with(Vec::new).push((work, outcome));
+        groups.entry(judged_key(work).0).or_insert_with(Vec::new).push((work, outcome));
     }
-    let mut all = Vec::new();
-    for members in groups.values() {
-        if members.iter().any(|(_, outcome)| outcome.judgement == Judgement::Refuted) {
-            all.extend(keep::conditions(members, classes, manner)?);
+    let mut rows = Vec::new();
+    for (number, judged) in safety.judged.iter().enumerate() {
+        let key = (judged.claim, judged.at.clone(), judged.array.clone());
+        if judged.judgement == Judgement::Refuted
+            && let Some(members) = groups.get(&key)
+        {
+            rows.push((number, keep::decided_rows(members, classes, options)?));
         }
     }
-    let mut seen = BTreeSet::new();
-    all.retain(|condition| seen.insert(condition.clone()));
-    Ok(all)
+    let conditions = rows.iter().map(|(_, rows)| rows.conditions());
+    let conditions: Result<Vec<_>, _> = conditions.collect();
+    safety.refuted = rows.into_iter().map(|(number, rows)| (number, rows.refuted())).collect();
+    Ok(conditions?.into_iter().flatten().unique().collect())
+}
+
+/// What a judgement is about.
+type JudgedKey = (SafetyClaim, Vec<CodePlace>, Option<String>);
+
+/// What an obligation is about, and whether its two places are in the opposite order there.
+fn judged_key(work: &ReadObligation<'_>) -> (JudgedKey, bool) {
+    let SafetyObligation { claim, at, array, .. } = &work.obligation;
+    let array = array.and_then(|array| work.kernel.arrays.get(array));
+    let mut places: Vec<CodePlace> = at.iter().map(place).collect();
+    let is_reversed = places.len() == 2 && places[1] < places[0];
+    if is_reversed {
+        places.reverse();
+    }
+    places.dedup();
+    ((*claim, places, array.map(|array| array.name.clone())), is_reversed)
 }
 
 /// A reading with its obligations.
@@ -192,7 +208,7 @@ fn place(at: &SourcePlace) -> CodePlace {
 /// Judgements by what they are about.
 #[derive(Default)]
 struct Found {
-    all: IndexMap<(SafetyClaim, Vec<CodePlace>, Option<String>), Judged>,
+    all: IndexMap<JudgedKey, Judged>,
     cases: usize,
     questions: usize,
 }
@@ -240,19 +256,13 @@ impl Found {
     fn add(&mut self, work: &ReadObligation<'_>, outcome: ProofOutcome) {
         self.cases += outcome.cases;
         self.questions += outcome.questions;
-        let SafetyObligation { claim, at, array, .. } = &work.obligation;
-        let array = array.and_then(|array| work.kernel.arrays.get(array));
-        let mut places: Vec<CodePlace> = at.iter().map(place).collect();
+        let ((claim, places, array), is_reversed) = judged_key(work);
         let mut outcome = outcome;
-        if places.len() == 2 && places[1] < places[0] {
-            places.reverse();
-            if let Some(witness) = &mut outcome.witness {
-                witness.items.reverse();
-                witness.bytes.reverse();
-            }
+        if let Some(witness) = outcome.witness.as_mut().filter(|_| is_reversed) {
+            witness.items.reverse();
+            witness.bytes.reverse();
         }
-        places.dedup();
-        let judged = self.entry(*claim, places, array.map(|array| array.name.clone()));
+        let judged = self.entry(claim, places, array);
         judged.cases += outcome.cases;
         if outcome.judgement > judged.judgement {
             judged.judgement = outcome.judgement;
@@ -302,8 +312,7 @@ impl Found {
             questions,
             unread,
             stopped,
-            kept: Vec::new(),
-            not_kept: None,
+            ..Safety::default()
         }
     }
 }

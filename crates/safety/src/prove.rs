@@ -1,7 +1,6 @@
 //! One obligation, for all cases of it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -14,6 +13,7 @@ use crate::classes::name_of;
 use crate::intervals::Begun;
 use crate::memo::TermMemo;
 use crate::obligations::SafetyObligation;
+use crate::options::StopCheck;
 use crate::quick::KnownLimits;
 use crate::ranges::RangeProof;
 use crate::replay::ValueReplay;
@@ -68,7 +68,7 @@ pub struct Prover<'k> {
     /// How long a question may take.
     pub time: Duration,
     /// Ends it when it becomes true.
-    pub stop: &'k AtomicBool,
+    pub stop: StopCheck<'k>,
     /// Whether only a proof matters: it ends with the first case that is not proved.
     pub only_proofs: bool,
     /// Whether a counterexample is made smaller.
@@ -117,7 +117,7 @@ impl Prover<'_> {
         let mut maker = CaseMaker::new(terms, obligation, kinds);
         let mut ranges = RangeProof::new(terms, obligation, kinds);
         for (place, values) in cases.enumerate() {
-            if self.stop.load(Ordering::Relaxed) {
+            if (self.stop)() {
                 let stopped = ProofOutcome::stopped();
                 return (ProofOutcome { questions: outcome.questions, ..stopped }, 0);
             }
@@ -290,7 +290,7 @@ impl Prover<'_> {
                 Some(value) => (question.terms().range(variable).0.max(0), *value),
                 None => continue,
             };
-            while low < high && left > 0 && !self.stop.load(Ordering::Relaxed) {
+            while low < high && left > 0 && !(self.stop)() {
                 left -= 1;
                 let middle = low + (high - low) / 2;
                 let below = question.at_most(variable, middle);

@@ -15,7 +15,7 @@ use tickbound_opencl::proof::terms::{Terms, VariableKind};
 
 use crate::answer::Judgement;
 use crate::classes::{Classes, NamedNumbers, name_of};
-use crate::manner::Manner;
+use crate::options::VerifyOptions;
 use crate::obligations::SafetyObligation;
 use crate::prove::{ProofOutcome, Prover};
 use crate::shapes::{Relevant, Shapes};
@@ -38,7 +38,7 @@ pub struct ReadObligation<'w> {
 pub fn outcomes(
     work: &[ReadObligation<'_>],
     classes: &Classes<'_>,
-    manner: &Manner<'_>,
+    options: &VerifyOptions<'_>,
 ) -> Vec<ProofOutcome> {
     let relevant: Vec<Relevant> = work.par_iter().map(Relevant::new).collect();
     let mut groups: IndexMap<Vec<usize>, Vec<usize>> = IndexMap::new();
@@ -49,14 +49,14 @@ pub fn outcomes(
     }
     let done = AtomicUsize::new(0);
     let advance = |count: usize| {
-        (manner.progress)(done.fetch_add(count, Ordering::Relaxed) + count, work.len());
+        (options.progress)(done.fetch_add(count, Ordering::Relaxed) + count, work.len());
     };
     let members: Vec<&Vec<usize>> = groups.values().collect();
     let together: Vec<ProofOutcome> = members
         .par_iter()
         .map(|members| {
             let all: Vec<&ReadObligation<'_>> = members.iter().map(|i| &work[*i]).collect();
-            let outcome = decided(&all, &relevant[members[0]], classes, manner, true).0;
+            let outcome = decided(&all, &relevant[members[0]], classes, options, true).0;
             if outcome.judgement == Judgement::Proved {
                 advance(members.len());
             }
@@ -77,7 +77,7 @@ pub fn outcomes(
         if outcome.judgement == Judgement::Proved {
             return outcome;
         }
-        let exact = in_full(work, outcome, classes, manner);
+        let exact = in_full(work, outcome, classes, options);
         advance(1);
         exact
     };
@@ -89,14 +89,14 @@ fn in_full(
     work: &ReadObligation<'_>,
     before: ProofOutcome,
     classes: &Classes<'_>,
-    manner: &Manner<'_>,
+    options: &VerifyOptions<'_>,
 ) -> ProofOutcome {
-    if manner.stop.load(Ordering::Relaxed) {
+    if (options.stop)() {
         return ProofOutcome::stopped();
     }
     let whole =
         Relevant { kinds: kinds(work, &work.obligation), obligation: work.obligation.clone() };
-    let (mut outcome, configuration) = decided(&[work], &whole, classes, manner, false);
+    let (mut outcome, configuration) = decided(&[work], &whole, classes, options, false);
     if let (Some(witness), Some(configuration)) = (&mut outcome.witness, configuration) {
         witness.configuration = configuration;
     }
@@ -109,7 +109,7 @@ fn decided(
     work: &[&ReadObligation<'_>],
     relevant: &Relevant,
     classes: &Classes<'_>,
-    manner: &Manner<'_>,
+    options: &VerifyOptions<'_>,
     only_proofs: bool,
 ) -> (ProofOutcome, Option<IndexMap<String, i64>>) {
     let Relevant { obligation, kinds, .. } = relevant;
@@ -127,7 +127,7 @@ fn decided(
     }
     let first = work[0];
     let mut terms = first.terms.clone();
-    let (kernel, time, stop) = (first.kernel, manner.question, manner.stop);
+    let (kernel, time, stop) = (first.kernel, options.question, options.stop);
     let prover = Prover { kernel, time, stop, only_proofs, smallest: true };
     let (outcome, case) = prover.prove(&mut terms, obligation, kinds, cases.keys());
     let place = cases.get_index(case).filter(|_| outcome.witness.is_some());

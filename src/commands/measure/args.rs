@@ -59,6 +59,10 @@ pub struct MeasureArgs {
     /// Empty the device's caches before each run, so that floors count all bytes that are read
     #[arg(long)]
     pub(super) flush_cache: bool,
+    /// Run configurations without verifying them first; else those with an access out of bounds, a
+    /// race or another fault that `tickbound verify` finds are left out
+    #[arg(long)]
+    pub(super) unverified: bool,
     /// Most seconds for compiling one configuration, and for running it
     #[arg(
         long = "run-timeout", alias = "limit", value_name = "SECONDS",

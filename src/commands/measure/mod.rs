@@ -1,6 +1,6 @@
 //! `tickbound measure`, and the process that it runs kernels in.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tickbound_elimination::TableLimits;
@@ -19,6 +19,7 @@ use crate::commands::output::{Outputs, save, say_answer, say_json, written};
 use crate::commands::progress::Progress;
 use crate::commands::reader::own_program;
 use crate::commands::stop;
+use crate::commands::verify::screen::Screen;
 pub use args::MeasureArgs;
 use predicted::predicted;
 use tickbound_device::DeviceChoice;
@@ -187,7 +188,7 @@ impl MeasureArgs {
         problem: &Problem,
         configurations: &Configurations<'_>,
         modelled: bool,
-    ) -> Result<(Option<Candidates>, Vec<Bound>), CliError> {
+    ) -> Result<Chosen, CliError> {
         let interrupt = stop::flag();
         if self.guided || (self.leaves_choice() && modelled) {
             let all = candidates(problem, configurations, self.seed, interrupt)?;
@@ -203,7 +204,36 @@ impl MeasureArgs {
     }
 }
 
+/// What is chosen from for a guided search, or what is measured.
+type Chosen = (Option<Candidates>, Vec<Bound>);
+
 impl MeasureArgs {
+    /// Leaves out the configurations that are refuted, unless they are wanted. Gives how many there
+    /// were with them.
+    fn leave_out_refuted(
+        &self,
+        problem: (&Problem, &Path),
+        (guided, selected): &mut Chosen,
+        options: &MeasureOptions,
+        progress: &Progress,
+    ) -> Result<usize, CliError> {
+        let bounds = guided.as_ref().map_or(&*selected, |all| &all.bound);
+        let (all, own) = (bounds.len(), options.baseline.iter());
+        if self.unverified {
+            return Ok(all);
+        }
+        let among = bounds.iter().chain(own.clone()).map(|bound| bound.configuration.clone());
+        let screen = Screen::new(problem, &among.collect::<Vec<_>>(), progress);
+        own.clone().try_for_each(|own| screen.check("--baseline", &own.configuration))?;
+        selected.retain(|bound| screen.admits(&bound.configuration));
+        if let Some(all) = guided {
+            all.retain(|bound| screen.admits(&bound.configuration));
+        }
+        let left = guided.as_ref().map_or(selected.len(), |all| all.bound.len());
+        screen.note_left_out(all - left, all, progress);
+        Ok(all)
+    }
+
     /// Writes the files and prints the answer.
     fn say(&self, times: &MeasuredTimes<'_>) -> Result<(), CliError> {
         self.write_files(times)?;
@@ -242,7 +272,13 @@ fn run_space(args: &MeasureArgs) -> Result<Exit, CliError> {
     options.floors = args.floors(&problem, reading.as_ref(), &progress)?;
     let own = || load::bound(&problem, "--baseline", &args.baseline);
     options.baseline = (!args.baseline.is_empty()).then(own).transpose()?;
-    let (guided, selected) = args.chosen(&problem, &configurations, modelled)?;
+    let mut chosen = args.chosen(&problem, &configurations, modelled)?;
+    let folder = args.question.chosen.folder();
+    let all = args.leave_out_refuted((&before, &folder), &mut chosen, &options, &progress)?;
+    let (guided, selected) = chosen;
+    if all > 0 && selected.is_empty() && guided.as_ref().is_none_or(|all| all.bound.is_empty()) {
+        return Ok(Exit::Nothing);
+    }
     let plan = match &guided {
         None => MeasurePlan::Listed(&selected),
         Some(all) => {
@@ -250,7 +286,6 @@ fn run_space(args: &MeasureArgs) -> Result<Exit, CliError> {
             MeasurePlan::Guided(&all.bound, Box::new(Guide::new(all.candidates.clone(), args.seed)))
         }
     };
-    let folder = args.question.chosen.folder();
     let report = progress::measured((&problem, &folder), plan, &options, &progress)?;
     let Some(report) = report else { return Ok(Exit::Nothing) };
     let ticks = predicted(&problem, &report);

@@ -1,5 +1,6 @@
-//! `tickbound verify`.
+//! `tickbound verify`, and what `measure` runs of it.
 
+pub mod screen;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use tickbound_opencl::for_proofs;
 use tickbound_report::answer::{About, Verified};
 use tickbound_report::sarif::sarif;
 use tickbound_safety::answer::Safety;
-use tickbound_safety::{Manner, verify};
+use tickbound_safety::{VerifyOptions, verify};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Question, positive_seconds};
@@ -80,9 +81,14 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     };
     stop::quiet();
     let told = |done: usize, total: usize| progress.say(format!("{done} of {total} obligations"));
-    let (question, stop, keep_safe) = (time, stop::flag(), args.keep_safe.is_some());
-    let manner = Manner { question, stop, progress: &told, keep_safe };
-    let safety = verify(&problem, &configurations, &extracted, &manner).map_err(CliError::Input)?;
+    let options = VerifyOptions {
+        question: time,
+        stop: &stop::is_due,
+        progress: &told,
+        among: None,
+        all_refuted: args.keep_safe.is_some(),
+    };
+    let safety = verify(&problem, &configurations, &extracted, &options).map_err(CliError::Input)?;
     drop(progress);
     if let Some(file) = &args.keep_safe {
         write_kept(file, &args.question.chosen, &safety)?;

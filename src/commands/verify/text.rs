@@ -43,17 +43,17 @@ pub fn text(safety: &Safety, configurations: &str, all: bool) -> String {
     text
 }
 
-fn add_judged(text: &mut String, judged: &Judged) {
+/// The places and the fault of a claim.
+pub fn fault_at(judged: &Judged) -> String {
     let places = judged.at.iter().map(|at| format!("{}:{}", at.file, at.line));
     let places: Vec<String> = places.collect();
     let array = judged.array.as_ref().map(|array| format!(" on {array}")).unwrap_or_default();
-    let (name, fault) = (judged.judgement.name(), judged.claim.fault());
-    let fault = if judged.judgement == Judgement::Proved {
-        format!("no {fault}")
-    } else {
-        fault.to_owned()
-    };
-    let _ = writeln!(text, "{name}: {}: {fault}{array}", places.join(" and "));
+    let no = if judged.judgement == Judgement::Proved { "no " } else { "" };
+    format!("{}: {no}{}{array}", places.join(" and "), judged.claim.fault())
+}
+
+fn add_judged(text: &mut String, judged: &Judged) {
+    let _ = writeln!(text, "{}: {}", judged.judgement.name(), fault_at(judged));
     if let Some(reason) = &judged.reason {
         let _ = writeln!(text, "  {reason}");
     }
