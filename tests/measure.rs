@@ -176,7 +176,7 @@ fn failures(result: &Value) -> Vec<(String, String)> {
 #[track_caller]
 fn refused(said: &Printed, parts: &[&str]) {
     assert_eq!(said.status, Some(2), "{}", said.err);
-    let notes = ["no model", "runs the kernel of"];
+    let notes = ["no model", "not verified", "runs the kernel of"];
     let lines: Vec<&str> =
         said.err.lines().filter(|l| !notes.iter().any(|note| l.contains(note))).collect();
     assert_eq!(lines.len(), 1, "{}", said.err);
@@ -880,7 +880,7 @@ fn writes_past_an_argument() {
     if (i == 0 && WG == 32) y[-1] = 5;
     y[i] =";
     let case = Case::new(&TWICE.replace("    y[i] =", past), Some(TWICE_REFERENCE));
-    let (result, said) = case.json(&[]);
+    let (result, said) = case.json(&["--unverified"]);
     assert_eq!(result["measured"], 1, "{}", said.err);
     let messages = [
         "writes behind the end of argument `y`: at `y[64]` of 64 elements",
@@ -892,9 +892,36 @@ fn writes_past_an_argument() {
     // Inputs are guarded as well, and where nothing says what the outputs should be.
     let past = "    if (i == 0) ((global uchar *)x)[4 * 64] = 5;\n    y[i] =";
     let case = Case::new(&TWICE.replace("    y[i] =", past), None);
-    let (result, _) = case.json(&["--set", "WG=4"]);
+    let (result, _) = case.json(&["--set", "WG=4", "--unverified"]);
     let message = "writes behind the end of argument `x`: at `x[64]` of 64 elements";
     assert_eq!(failures(&result), [("correctness".to_owned(), message.to_owned())]);
+}
+
+/// What is refuted does not run; a fault that needs certain data is no reason.
+#[test]
+fn what_is_not_safe_does_not_run() {
+    if !device() {
+        return;
+    }
+    let past = "    if (i == 0 && WG >= 16) y[n] = 5;\n    if (x[i] > 9) y[-1] = 5;\n    y[i] =";
+    let kernel = TWICE.replace("    y[i] =", past).replace("global int *y", "global int *y, int n");
+    let case = Case::new(&kernel, None);
+    let n = json!({ "name": "n", "type": "int", "value": "n" });
+    let mut arguments = case.problem["kernel"]["arguments"].clone();
+    arguments.as_array_mut().unwrap().push(n);
+    let case = case.with("/kernel/arguments", arguments);
+    let case = case.with("/kernel/branches", json!({ "twice": "else" }));
+    let (result, said) = case.json(&[]);
+    assert_eq!((result["measured"].as_i64(), case.keys()), (Some(2), vec!["4".into(), "8".into()]));
+    let note = "tickbound: 2 of 4 configurations are not run, as they are not safe: k.cl:5: access \
+                out of bounds on y; `tickbound verify` shows an example, --unverified runs them";
+    assert!(said.err.contains(note), "{}", said.err);
+    let (result, said) = case.json(&["--budget", "20", "--guided"]);
+    assert_eq!(result["measured"], 2, "{}", said.err);
+    refused(&case.say(&["--baseline", "WG=32"]), &["--baseline: it is not safe: k.cl:5: access"]);
+    let said = case.say(&["--set", "WG=16"]);
+    assert_eq!((said.status, said.out.as_str()), (Some(1), ""), "{}", said.err);
+    // What cannot be verified is measured.
 }
 
 #[test]

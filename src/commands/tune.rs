@@ -141,6 +141,10 @@ fn run_one(args: &TuneArgs, options: &SearchOptions) -> Result<Exit, CliError> {
     if let Some(why) = shortfall(args.top, &result) {
         note!("tickbound: {why}");
     }
+    if problem.source.is_some() && !args.json {
+        let command = format!("tickbound verify {}", args.question.chosen.problem);
+        note!("tickbound: not verified; `{command}` proves that all configurations are safe");
+    }
     // If a picture takes too long, this is still printed.
     let last = text(&result);
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());

@@ -255,7 +255,13 @@ impl<'p> Reader<'p> {
         let symbol = |value| self.symbol(&format!("kernel.arguments.{}", argument.name), value);
         Ok(match &argument.kind {
             ArgumentKind::Buffer { length, .. }
-                if symbol(length).is_ok_and(|length| length.greatest <= 0) =>
+                if symbol(length).is_ok_and(|length| length.least < 0) =>
+            {
+                let at = format!("kernel.arguments.{}", argument.name);
+                return Err(ReadError::file(at, "its length is below 0", "give it at least 0"));
+            }
+            ArgumentKind::Buffer { length, .. }
+                if symbol(length).is_ok_and(|length| length.greatest == 0) =>
             {
                 Passed::Null
             }

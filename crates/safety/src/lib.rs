@@ -18,6 +18,7 @@ pub mod memo;
 pub mod obligations;
 pub mod options;
 pub mod prove;
+pub mod question_text;
 pub mod quick;
 pub mod ranges;
 pub mod replay;
@@ -83,7 +84,18 @@ pub fn verify(
             work.push(ReadObligation { variant, kernel, terms, numbers, obligation });
         }
     }
-    let found = outcomes(&work, &classes, options);
+    let (found, proofs) = outcomes(&work, &classes, options);
+    if let Some(folder) = std::env::var_os("CERT") {
+        for (i, proof) in proofs.iter().enumerate() {
+            let members: Vec<_> = proof.members.iter().map(|i| &work[*i]).collect();
+            let claim = proof.proved.obligation.claim;
+            if claim == SafetyClaim::Written { continue }
+            let cases = work::cases(&members, &proof.proved.kinds, &classes)?;
+            let text = question_text::question_text(members[0].terms, &proof.proved.obligation, &proof.proved.kinds, &cases.keys().collect::<Vec<_>>());
+            let line = proof.proved.obligation.at[0].line;
+            std::fs::write(std::path::Path::new(&folder).join(format!("{i:03}-{claim:?}-{line}.smt2")), text).unwrap();
+        }
+    }
     for (work, outcome) in work.iter().zip(&found) {
         judged.add(work, outcome.clone());
     }

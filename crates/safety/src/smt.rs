@@ -34,6 +34,10 @@ pub struct SmtQuestion<'t> {
     pub asked: usize,
 }
 
+fn leaf_name(term: TermId) -> String {
+    format!("t{}", term.0)
+}
+
 impl<'t> SmtQuestion<'t> {
     /// Whether all these conditions can hold.
     pub fn new(terms: &'t mut Terms, conditions: &[TermId], time: Duration) -> SmtQuestion<'t> {
@@ -94,6 +98,22 @@ impl<'t> SmtQuestion<'t> {
         self.terms.not(above)
     }
 
+    /// The conditions, with the ranges of what is in them.
+    pub fn asserted(&self) -> Vec<Bool> {
+        self.solver.get_assertions()
+    }
+
+    /// What a term's constant is called; it is made if it is not there.
+    pub fn constant_name(&mut self, term: TermId) -> String {
+        self.number(term);
+        leaf_name(term)
+    }
+
+    /// What the constants of the conditions are called.
+    pub fn leaf_names(&self) -> impl Iterator<Item = String> {
+        self.leaves.iter().map(|leaf| leaf_name(*leaf))
+    }
+
     /// The terms.
     pub fn terms(&self) -> &Terms {
         self.terms
@@ -118,7 +138,7 @@ impl<'t> SmtQuestion<'t> {
 
     /// A variable for a term.
     fn leaf(&mut self, term: TermId) -> Int {
-        let number = Int::new_const(format!("t{}", term.0));
+        let number = Int::new_const(leaf_name(term));
         let (low, high) = self.terms.range(term);
         if low > -MOST {
             self.solver.assert(number.ge(Self::constant(low)));
@@ -146,7 +166,8 @@ impl<'t> SmtQuestion<'t> {
                     if all.len() == 1 { all[0].clone() } else { Int::mul(&all) }
                 });
                 let products: Vec<Int> = products.collect();
-                Int::add(&products)
+                // A sum of one is none for cvc5.
+                if products.len() == 1 { products[0].clone() } else { Int::add(&products) }
             }
             Node::Quotient(a, b) => self.quotient(a, b),
             Node::Remainder(a, b) => {

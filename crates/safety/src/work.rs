@@ -34,12 +34,20 @@ pub struct ReadObligation<'w> {
     pub obligation: SafetyObligation,
 }
 
-/// Decides all obligations, in their order.
+/// Obligations of some readings that one proof is for.
+pub struct ProvedTogether {
+    /// Their places among all obligations.
+    pub members: Vec<usize>,
+    /// What was proved.
+    pub proved: Relevant,
+}
+
+/// Decides all obligations: how each came out, in their order, and the proofs that there are.
 pub fn outcomes(
     work: &[ReadObligation<'_>],
     classes: &Classes<'_>,
     options: &VerifyOptions<'_>,
-) -> Vec<ProofOutcome> {
+) -> (Vec<ProofOutcome>, Vec<ProvedTogether>) {
     let relevant: Vec<Relevant> = work.par_iter().map(Relevant::new).collect();
     let mut groups: IndexMap<Vec<usize>, Vec<usize>> = IndexMap::new();
     let mut shapes = Shapes::default();
@@ -51,7 +59,7 @@ pub fn outcomes(
     let advance = |count: usize| {
         (options.progress)(done.fetch_add(count, Ordering::Relaxed) + count, work.len());
     };
-    let members: Vec<&Vec<usize>> = groups.values().collect();
+    let members: Vec<Vec<usize>> = groups.into_values().collect();
     let together: Vec<ProofOutcome> = members
         .par_iter()
         .map(|members| {
@@ -63,15 +71,20 @@ pub fn outcomes(
             outcome
         })
         .collect();
-    let mut all = vec![None; work.len()];
-    for (members, outcome) in members.iter().zip(together) {
+    let mut relevant: Vec<Option<Relevant>> = relevant.into_iter().map(Some).collect();
+    let (mut all, mut proofs) = (vec![None; work.len()], Vec::new());
+    for (members, outcome) in members.into_iter().zip(together) {
         let mut spent = ProofOutcome { cases: 0, questions: 0, ..outcome.clone() };
         (spent.reason, spent.witness) = (None, None);
         for i in &members[1..] {
             all[*i] = Some(spent.clone());
         }
+        let proved = relevant[members[0]].take();
+        let proved = proved.filter(|_| outcome.judgement == Judgement::Proved);
         all[members[0]] = Some(outcome);
+        proofs.extend(proved.map(|proved| ProvedTogether { members, proved }));
     }
+    let were_proved: Vec<bool> = all.iter().map(is_proved).collect();
     let one = |(work, outcome): (&ReadObligation<'_>, Option<ProofOutcome>)| {
         let outcome = outcome.unwrap_or_else(ProofOutcome::stopped);
         if outcome.judgement == Judgement::Proved {
@@ -81,7 +94,17 @@ pub fn outcomes(
         advance(1);
         exact
     };
-    work.par_iter().zip(all).map(one).collect()
+    let all: Vec<ProofOutcome> = work.par_iter().zip(all).map(one).collect();
+    for i in (0..work.len()).filter(|i| !were_proved[*i]) {
+        if all[i].judgement == Judgement::Proved {
+            proofs.push(ProvedTogether { members: vec![i], proved: Relevant::whole(&work[i]) });
+        }
+    }
+    (all, proofs)
+}
+
+fn is_proved(outcome: &Option<ProofOutcome>) -> bool {
+    outcome.as_ref().is_some_and(|outcome| outcome.judgement == Judgement::Proved)
 }
 
 /// Decides an obligation with all its conditions, where those around the fault were not enough.
@@ -94,8 +117,7 @@ fn in_full(
     if (options.stop)() {
         return ProofOutcome::stopped();
     }
-    let whole =
-        Relevant { kinds: kinds(work, &work.obligation), obligation: work.obligation.clone() };
+    let whole = Relevant::whole(work);
     let (mut outcome, configuration) = decided(&[work], &whole, classes, options, false);
     if let (Some(witness), Some(configuration)) = (&mut outcome.witness, configuration) {
         witness.configuration = configuration;
@@ -113,18 +135,10 @@ fn decided(
     only_proofs: bool,
 ) -> (ProofOutcome, Option<IndexMap<String, i64>>) {
     let Relevant { obligation, kinds, .. } = relevant;
-    let mut cases = IndexMap::new();
-    for (member, work) in work.iter().enumerate() {
-        let numbers = kinds.iter().filter_map(|kind| work.numbers.get(&name_of(kind)?));
-        let numbers: Vec<&Expr> = numbers.collect();
-        match classes.cases(work.variant, &numbers) {
-            Ok(found) => {
-                let found = found.into_iter().map(|(values, row)| (values, (member, row)));
-                found.for_each(|(values, place)| _ = cases.entry(values).or_insert(place));
-            }
-            Err(reason) => return (ProofOutcome::undecided(reason), None),
-        }
-    }
+    let cases = match cases(work, kinds, classes) {
+        Ok(cases) => cases,
+        Err(reason) => return (ProofOutcome::undecided(reason), None),
+    };
     let first = work[0];
     let mut terms = first.terms.clone();
     let (kernel, time, stop) = (first.kernel, options.question, options.stop);
@@ -138,6 +152,26 @@ fn decided(
     (outcome, configuration)
 }
 
+/// The values of some numbers in the configurations of some readings, each with the place of a
+/// reading and of a configuration for it.
+///
+/// # Errors
+/// What has no value, or too many combinations.
+pub fn cases(
+    work: &[&ReadObligation<'_>],
+    kinds: &[VariableKind],
+    classes: &Classes<'_>,
+) -> Result<IndexMap<Vec<i64>, (usize, usize)>, String> {
+    let mut cases = IndexMap::new();
+    for (member, work) in work.iter().enumerate() {
+        let numbers = kinds.iter().filter_map(|kind| work.numbers.get(&name_of(kind)?));
+        let found = classes.cases(work.variant, &numbers.collect::<Vec<&Expr>>())?;
+        let found = found.into_iter().map(|(values, row)| (values, (member, row)));
+        found.for_each(|(values, place)| _ = cases.entry(values).or_insert(place));
+    }
+    Ok(cases)
+}
+
 /// What the numbers of an obligation are called, in the order of these names. Arguments without a
 /// value are left out: they may have any.
 pub fn kinds(work: &ReadObligation<'_>, obligation: &SafetyObligation) -> Vec<VariableKind> {
@@ -149,6 +183,12 @@ pub fn kinds(work: &ReadObligation<'_>, obligation: &SafetyObligation) -> Vec<Va
 }
 
 impl Relevant {
+    /// An obligation with all its conditions.
+    fn whole(work: &ReadObligation<'_>) -> Relevant {
+        let obligation = work.obligation.clone();
+        Relevant { kinds: kinds(work, &obligation), obligation }
+    }
+
     fn new(work: &ReadObligation<'_>) -> Relevant {
         let obligation = work.obligation.relevant(work.terms);
         let kinds = kinds(work, &obligation);

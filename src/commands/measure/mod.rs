@@ -225,12 +225,13 @@ impl MeasureArgs {
         let among = bounds.iter().chain(own.clone()).map(|bound| bound.configuration.clone());
         let screen = Screen::new(problem, &among.collect::<Vec<_>>(), progress);
         own.clone().try_for_each(|own| screen.check("--baseline", &own.configuration))?;
-        selected.retain(|bound| screen.admits(&bound.configuration));
-        if let Some(all) = guided {
-            all.retain(|bound| screen.admits(&bound.configuration));
+        match guided {
+            None => screen.retain(selected, progress),
+            Some(candidates) => {
+                candidates.retain(|bound| screen.admits(&bound.configuration));
+                screen.note_left_out(all - candidates.bound.len(), all, progress);
+            }
         }
-        let left = guided.as_ref().map_or(selected.len(), |all| all.bound.len());
-        screen.note_left_out(all - left, all, progress);
         Ok(all)
     }
 

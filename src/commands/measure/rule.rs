@@ -15,6 +15,7 @@ use crate::commands::load::Question;
 use crate::commands::output::{say_answer, say_json, width};
 use crate::commands::progress::Progress;
 use crate::commands::stop;
+use crate::commands::verify::screen::Screen;
 
 /// Sizes that are measured by default.
 const SIZES: usize = 5;
@@ -128,14 +129,17 @@ pub(super) fn run(args: &MeasureArgs, path: &str) -> Result<Exit, CliError> {
     for size in chosen(sizes.count(), most, args.seed) {
         let name = sizes.name(size);
         let problem = problem_at(args, &sizes, size)?;
-        let bounds = valid(&problem, &file)?;
+        let progress = Progress::new(&format!("{} at {name}", problem.name));
+        let (folder, mut bounds) = (args.question.chosen.folder(), valid(&problem, &file)?);
+        if !args.unverified {
+            let among: Vec<_> = bounds.iter().map(|bound| bound.configuration.clone()).collect();
+            Screen::new((&problem, &folder), &among, &progress).retain(&mut bounds, &progress);
+        }
         let Some(picked) = picked(&problem, &bounds) else {
-            note!("tickbound: {name}: none of the rule's configurations has a predicted time");
+            progress.aside(&format!("tickbound: {name}: no configuration of the rule has a time"));
             continue;
         };
-        let progress = Progress::new(&format!("{} at {name}", problem.name));
         let (plan, options) = (MeasurePlan::Listed(&bounds), args.options(&problem)?);
-        let folder = args.question.chosen.folder();
         let report = measured((&problem, &folder), plan, &options, &progress)?;
         stopped_by = stop::reason().map(|why| why.to_string());
         let Some(report) = report else { break };

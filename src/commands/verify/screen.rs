@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tickbound_elimination::TableLimits;
-use tickbound_model::{Configuration, Problem};
+use tickbound_model::{Bound, Configuration, Problem};
 use tickbound_opencl::for_proofs;
 use tickbound_safety::answer::{Judgement, Safety};
 use tickbound_safety::{VerifyOptions, verify};
@@ -61,6 +61,13 @@ impl Screen {
                 fault_at(judged)
             ))),
         }
+    }
+
+    /// Leaves out the configurations that are refuted.
+    pub fn retain(&self, bounds: &mut Vec<Bound>, progress: &Progress) {
+        let all = bounds.len();
+        bounds.retain(|bound| self.admits(&bound.configuration));
+        self.note_left_out(all - bounds.len(), all, progress);
     }
 
     /// Notes that configurations are left out of so many.
