@@ -61,6 +61,7 @@ fn answer(problem: &Problem, folder: &std::path::Path) -> Safety {
         progress: &|_, _| {},
         among: None,
         all_refuted: true,
+        certificate: true,
     };
     verify(problem, &configurations, &read.unwrap().unwrap(), &options).unwrap()
 }

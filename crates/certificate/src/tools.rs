@@ -17,6 +17,8 @@ use crate::refusal::Refusal;
 
 /// How long a program may take to say its version.
 const ASKING: Duration = Duration::from_secs(10);
+/// What a text has for each of its questions.
+const QUESTION: &str = "(check-sat)";
 /// Bytes of memory that a program may take.
 const MEMORY: u64 = 8 << 30;
 
@@ -100,9 +102,50 @@ pub fn ask(
             let finished = run_tool(command.arg(text.name()), &found, tools)?;
             each(match text {
                 Text::FormulaProof => verified(&name, &finished, time)?,
-                _ => unsatisfiable(&name, text, &texts[&text], &finished)?,
+                _ => unsatisfiable(&name, text.name(), &texts[&text], &finished)?,
             });
         }
+    }
+    Ok(())
+}
+
+/// Asks the solvers about questions in SMT-LIB, all of which are to be unsatisfiable: names of files
+/// and their texts. `each` is called with what a solver has found.
+///
+/// # Errors
+/// A solver finds a question satisfiable, no file can be written, or a stop.
+pub fn ask_questions(
+    questions: &[(String, String)],
+    tools: &ProofTools<'_>,
+    each: &mut dyn FnMut(ToolReport),
+) -> Result<(), Refusal> {
+    let fault = |e: std::io::Error| Refusal::File("the temporary folder".into(), e.to_string());
+    let folder = Scratch::new("check").map_err(fault)?;
+    for (file, text) in questions {
+        std::fs::write(folder.path().join(file), text).map_err(fault)?;
+    }
+    for tool in TOOLS.iter().filter(|tool| tool.reads.contains(&Text::Induction)) {
+        let Some(found) = program(tool.name.as_ref(), tools.path) else {
+            let what = format!("the questions by {}, which is not on PATH", tool.name);
+            each(ToolReport::NotChecked(what));
+            continue;
+        };
+        let name = format!("{} {}", tool.name, version(&found, tools)).trim_end().to_owned();
+        let (mut files, mut count) = (0, 0);
+        for (file, text) in questions {
+            (tools.show)(&format!("{name} on {file}"));
+            let mut command = Command::new(&found);
+            command.args(tool.arguments).current_dir(folder.path()).arg(file);
+            let finished = run_tool(&mut command, &found, tools)?;
+            match unsatisfiable(&name, file, text, &finished)? {
+                ToolReport::Checked(_) => {
+                    files += 1;
+                    count += text.matches(QUESTION).count();
+                }
+                open => each(open),
+            }
+        }
+        each(ToolReport::Checked(format!("{files} files by {name}: unsat, {count} times")));
     }
     Ok(())
 }
@@ -146,12 +189,11 @@ fn version(found: &Path, tools: &ProofTools<'_>) -> String {
 /// Whether a solver has answered every question with `unsat`.
 fn unsatisfiable(
     name: &str,
-    text: Text,
+    file: &str,
     asked: &str,
     finished: &Finished,
 ) -> Result<ToolReport, Refusal> {
-    let file = text.name();
-    let questions = asked.matches("(check-sat)").count();
+    let questions = asked.matches(QUESTION).count();
     let answers: Vec<&str> =
         finished.stdout.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
     if let Some(n) = answers.iter().position(|a| *a == "sat") {

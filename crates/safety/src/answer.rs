@@ -5,6 +5,9 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tickbound_model::Configuration;
+use tickbound_opencl::ast::SourcePlace;
+
+use crate::certificate::SafetyCertificate;
 
 /// What is claimed of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -74,6 +77,13 @@ pub struct CodePlace {
     pub file: String,
     /// The line, from 1.
     pub line: u32,
+}
+
+impl CodePlace {
+    /// A place of a source that was read.
+    pub fn new(at: &SourcePlace) -> CodePlace {
+        CodePlace { file: at.file.to_string(), line: at.line }
+    }
 }
 
 /// Values with which something goes wrong, checked by evaluation.
@@ -149,6 +159,9 @@ pub struct Safety {
     /// The configurations that are refuted, by claim, if all were wanted.
     #[serde(skip)]
     pub refuted: Vec<(usize, RefutedValues)>,
+    /// The certificate of what is proved, if it was wanted.
+    #[serde(skip)]
+    pub certificate: Option<Box<SafetyCertificate>>,
 }
 
 /// Values of some parameters with which a claim does not hold, no matter what buffers hold.

@@ -14,7 +14,7 @@ use tickbound_model::{Configuration, Configurations, KernelSource, Problem};
 use tickbound_opencl::Variant;
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
 
-use crate::options::{StopCheck, VerifyOptions};
+use crate::options::StopCheck;
 
 /// Most combinations of values of the parameters that an obligation depends on.
 const MAX_ROWS: usize = 1 << 20;
@@ -22,7 +22,6 @@ const MAX_ROWS: usize = 1 << 20;
 /// A problem with its configurations.
 pub struct Classes<'p> {
     problem: &'p Problem,
-    source: &'p KernelSource,
     configurations: &'p Configurations<'p>,
     /// The macros that the text depends on.
     structural: Vec<Expr>,
@@ -42,6 +41,21 @@ type Rows = HashMap<Vec<i64>, Vec<Vec<i64>>>;
 /// The numbers that a variant's names stand for, over the slots of the problem.
 pub type NamedNumbers = IndexMap<String, Expr>;
 
+/// The values of the macros that the text of a kernel depends on.
+///
+/// # Errors
+/// A macro without a value.
+pub fn structural(source: &KernelSource, names: &[String]) -> Result<Vec<Expr>, String> {
+    let value = |name: &String| {
+        let define = source.defines.iter().find(|(known, _)| known == name);
+        match define {
+            Some((_, Define::Number(value))) => Ok(value.clone()),
+            _ => Err(format!("kernel.defines: `{name}` is missing; add its value")),
+        }
+    };
+    names.iter().map(value).collect()
+}
+
 /// How the bytes of a parameter's array are called among names.
 pub fn length_name(parameter: usize) -> String {
     format!("#bytes {parameter}")
@@ -58,34 +72,40 @@ pub fn name_of(kind: &VariableKind) -> Option<String> {
 }
 
 impl<'p> Classes<'p> {
-    /// The classes of a problem, whose text depends on these macros.
-    ///
-    /// # Errors
-    /// A macro without a value.
+    /// The classes of a problem, whose text depends on some numbers; what ends the work, and the
+    /// configurations, if these are not all.
     pub fn new(
         problem: &'p Problem,
-        source: &'p KernelSource,
         configurations: &'p Configurations<'p>,
-        structural: &[String],
-        options: &VerifyOptions<'p>,
-    ) -> Result<Classes<'p>, String> {
-        let value = |name: &String| {
-            let define = source.defines.iter().find(|(known, _)| known == name);
-            match define {
-                Some((_, Define::Number(value))) => Ok(value.clone()),
-                _ => Err(format!("kernel.defines: `{name}` is missing; add its value")),
-            }
-        };
-        let structural = structural.iter().map(value).collect::<Result<_, _>>()?;
+        structural: Vec<Expr>,
+        (stop, among): (StopCheck<'p>, Option<&'p [Configuration]>),
+    ) -> Classes<'p> {
         let rows = Mutex::new(HashMap::new());
-        let (stop, among) = (options.stop, options.among);
-        Ok(Classes { problem, source, configurations, structural, rows, stop, among })
+        Classes { problem, configurations, structural, rows, stop, among }
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &'p Problem {
+        self.problem
+    }
+
+    /// The texts that occur: values of the numbers that the text depends on.
+    ///
+    /// # Errors
+    /// What has no value, or too many combinations.
+    pub fn texts(&self) -> Result<Vec<Vec<i64>>, String> {
+        Ok(self.listed(&self.parameters(&[])?)?.into_keys().collect())
+    }
+
+    /// The numbers that the text depends on.
+    pub fn structural(&self) -> &[Expr] {
+        &self.structural
     }
 
     /// What the names of a variant stand for.
-    pub fn numbers(&self, variant: &Variant) -> NamedNumbers {
+    pub fn numbers(&self, source: &KernelSource, variant: &Variant) -> NamedNumbers {
         let mut numbers = NamedNumbers::new();
-        for (name, define) in &self.source.defines {
+        for (name, define) in &source.defines {
             if let Define::Number(value) = define {
                 numbers.insert(name.clone(), value.clone());
             }
@@ -101,7 +121,7 @@ impl<'p> Classes<'p> {
             numbers.insert(format!("#groups {d}"), Expr::Int(1));
         }
         for (i, (argument, name)) in
-            self.source.arguments.iter().zip(&variant.parameters).enumerate()
+            source.arguments.iter().zip(&variant.parameters).enumerate()
         {
             match &argument.kind {
                 ArgumentKind::Scalar(value) if !argument.element.is_real() => {
@@ -120,19 +140,19 @@ impl<'p> Classes<'p> {
     }
 
     /// The combinations of values of some numbers, each with the place of a configuration that has
-    /// them, in the order of the domains. Numbers that the problem does not have are left out.
+    /// them, in the order of the domains, for one text: the values of the numbers that it depends on.
     ///
     /// # Errors
     /// What has no value, or too many combinations.
     pub fn cases(
         &self,
-        variant: &Variant,
+        text: &[i64],
         numbers: &[&Expr],
     ) -> Result<IndexMap<Vec<i64>, usize>, String> {
         let rows = self.rows(numbers)?;
         let rows = rows.get().ok_or("internal error: configurations were not listed")?;
         let mut cases = IndexMap::new();
-        for (i, env) in rows.as_ref()?.get(&variant.values).into_iter().flatten().enumerate() {
+        for (i, env) in rows.as_ref()?.get(text).into_iter().flatten().enumerate() {
             let mut key = Vec::with_capacity(numbers.len());
             for number in numbers {
                 let value = number.eval(env);

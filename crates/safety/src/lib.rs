@@ -10,6 +10,7 @@
 
 pub mod answer;
 pub mod cases;
+pub mod certificate;
 pub mod classes;
 pub mod group;
 pub mod intervals;
@@ -33,7 +34,7 @@ use std::collections::{BTreeSet, HashMap};
 use indexmap::IndexMap;
 use itertools::Itertools;
 use rayon::prelude::*;
-use tickbound_model::{Configurations, Problem};
+use tickbound_model::{Configurations, KernelSource, Problem};
 use tickbound_opencl::ast::SourcePlace;
 use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{MOST, TermId, Terms, VariableKind};
@@ -44,7 +45,7 @@ use classes::{Classes, NamedNumbers, length_name, name_of, named_kinds};
 use obligations::{SafetyObligation, obligations};
 pub use options::VerifyOptions;
 use prove::ProofOutcome;
-use work::{ReadObligation, outcomes};
+use work::{JudgedKey, ReadObligation, outcomes};
 
 /// What is taken for granted in every answer.
 const ASSUMED: [&str; 4] = [
@@ -70,10 +71,11 @@ pub fn verify(
             "the problem has no launch in dimensions; use the profile opencl or resources".into()
         );
     }
-    let classes =
-        Classes::new(problem, source, configurations, &extracted.structural, options)?;
-    let read: Vec<Read<'_>> =
-        extracted.variants.par_iter().filter_map(|v| Read::new(v, &classes)).collect();
+    let structural = classes::structural(source, &extracted.structural)?;
+    let among = (options.stop, options.among);
+    let classes = Classes::new(problem, configurations, structural, among);
+    let read = extracted.variants.par_iter();
+    let read: Vec<Read<'_>> = read.filter_map(|v| Read::new(v, source, &classes)).collect();
     let mut work = Vec::new();
     let mut judged = Found::default();
     for read in &read {
@@ -85,17 +87,6 @@ pub fn verify(
         }
     }
     let (found, proofs) = outcomes(&work, &classes, options);
-    if let Some(folder) = std::env::var_os("CERT") {
-        for (i, proof) in proofs.iter().enumerate() {
-            let members: Vec<_> = proof.members.iter().map(|i| &work[*i]).collect();
-            let claim = proof.proved.obligation.claim;
-            if claim == SafetyClaim::Written { continue }
-            let cases = work::cases(&members, &proof.proved.kinds, &classes)?;
-            let text = question_text::question_text(members[0].terms, &proof.proved.obligation, &proof.proved.kinds, &cases.keys().collect::<Vec<_>>());
-            let line = proof.proved.obligation.at[0].line;
-            std::fs::write(std::path::Path::new(&folder).join(format!("{i:03}-{claim:?}-{line}.smt2")), text).unwrap();
-        }
-    }
     for (work, outcome) in work.iter().zip(&found) {
         judged.add(work, outcome.clone());
     }
@@ -106,6 +97,10 @@ pub fn verify(
         if !safety.assumed.contains(&assumed) {
             safety.assumed.push(assumed);
         }
+    }
+    if options.certificate {
+        let written = certificate::write::certificate(&classes, &work, &proofs, &safety)?;
+        safety.certificate = Some(Box::new(written));
     }
     if options.all_refuted {
         match all_refuted(&mut safety, &work, &found, &classes, options) {
@@ -126,7 +121,7 @@ fn all_refuted(
 ) -> Result<Vec<String>, String> {
     let mut groups = HashMap::new();
     for (work, outcome) in work.iter().zip(found) {
-        groups.entry(judged_key(work).0).or_insert_with(Vec::new).push((work, outcome));
+        groups.entry(work.judged_key().0).or_insert_with(Vec::new).push((work, outcome));
     }
     let mut rows = Vec::new();
     for (number, judged) in safety.judged.iter().enumerate() {
@@ -143,22 +138,6 @@ fn all_refuted(
     Ok(conditions?.into_iter().flatten().unique().collect())
 }
 
-/// What a judgement is about.
-type JudgedKey = (SafetyClaim, Vec<CodePlace>, Option<String>);
-
-/// What an obligation is about, and whether its two places are in the opposite order there.
-fn judged_key(work: &ReadObligation<'_>) -> (JudgedKey, bool) {
-    let SafetyObligation { claim, at, array, .. } = &work.obligation;
-    let array = array.and_then(|array| work.kernel.arrays.get(array));
-    let mut places: Vec<CodePlace> = at.iter().map(place).collect();
-    let is_reversed = places.len() == 2 && places[1] < places[0];
-    if is_reversed {
-        places.reverse();
-    }
-    places.dedup();
-    ((*claim, places, array.map(|array| array.name.clone())), is_reversed)
-}
-
 /// A reading with its obligations.
 struct Read<'r> {
     variant: &'r Variant,
@@ -169,9 +148,13 @@ struct Read<'r> {
 }
 
 impl<'r> Read<'r> {
-    fn new(variant: &'r Variant, classes: &Classes<'_>) -> Option<Read<'r>> {
+    fn new(
+        variant: &'r Variant,
+        source: &KernelSource,
+        classes: &Classes<'_>,
+    ) -> Option<Read<'r>> {
         let kernel = variant.proof.as_ref()?;
-        let numbers = classes.numbers(variant);
+        let numbers = classes.numbers(source, variant);
         let mut own = kernel.clone();
         own.terms = own.terms.restored();
         let lengths: Vec<Option<TermId>> = own
@@ -213,10 +196,6 @@ fn depend_on_order(judged: &mut [Judged]) {
     }
 }
 
-fn place(at: &SourcePlace) -> CodePlace {
-    CodePlace { file: at.file.to_string(), line: at.line }
-}
-
 /// Judgements by what they are about.
 #[derive(Default)]
 struct Found {
@@ -255,7 +234,7 @@ impl Found {
             if unknown && array.element != 0 && seen.insert(reached.access.array) {
                 let judged = self.entry(
                     SafetyClaim::Bounds,
-                    vec![place(&reached.at)],
+                    vec![CodePlace::new(&reached.at)],
                     Some(array.name.clone()),
                 );
                 judged.judgement = Judgement::Undecided;
@@ -268,7 +247,7 @@ impl Found {
     fn add(&mut self, work: &ReadObligation<'_>, outcome: ProofOutcome) {
         self.cases += outcome.cases;
         self.questions += outcome.questions;
-        let ((claim, places, array), is_reversed) = judged_key(work);
+        let ((claim, places, array), is_reversed) = work.judged_key();
         let mut outcome = outcome;
         if let Some(witness) = outcome.witness.as_mut().filter(|_| is_reversed) {
             witness.items.reverse();

@@ -19,4 +19,6 @@ pub struct VerifyOptions<'a> {
     pub among: Option<&'a [Configuration]>,
     /// Whether all refuted configurations are found, not only the first one of each claim.
     pub all_refuted: bool,
+    /// Whether a certificate of what is proved is wanted.
+    pub certificate: bool,
 }

@@ -13,7 +13,7 @@ use tickbound_opencl::Variant;
 use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
 
-use crate::answer::Judgement;
+use crate::answer::{CodePlace, Judgement, SafetyClaim};
 use crate::classes::{Classes, NamedNumbers, name_of};
 use crate::options::VerifyOptions;
 use crate::obligations::SafetyObligation;
@@ -32,6 +32,24 @@ pub struct ReadObligation<'w> {
     pub numbers: &'w NamedNumbers,
     /// What has to hold.
     pub obligation: SafetyObligation,
+}
+
+/// What a judgement is about.
+pub type JudgedKey = (SafetyClaim, Vec<CodePlace>, Option<String>);
+
+impl ReadObligation<'_> {
+    /// What the obligation is about, and whether its two places are in the opposite order there.
+    pub fn judged_key(&self) -> (JudgedKey, bool) {
+        let SafetyObligation { claim, at, array, .. } = &self.obligation;
+        let array = array.and_then(|array| self.kernel.arrays.get(array));
+        let mut places: Vec<CodePlace> = at.iter().map(CodePlace::new).collect();
+        let is_reversed = places.len() == 2 && places[1] < places[0];
+        if is_reversed {
+            places.reverse();
+        }
+        places.dedup();
+        ((*claim, places, array.map(|array| array.name.clone())), is_reversed)
+    }
 }
 
 /// Obligations of some readings that one proof is for.
@@ -165,7 +183,7 @@ pub fn cases(
     let mut cases = IndexMap::new();
     for (member, work) in work.iter().enumerate() {
         let numbers = kinds.iter().filter_map(|kind| work.numbers.get(&name_of(kind)?));
-        let found = classes.cases(work.variant, &numbers.collect::<Vec<&Expr>>())?;
+        let found = classes.cases(&work.variant.values, &numbers.collect::<Vec<&Expr>>())?;
         let found = found.into_iter().map(|(values, row)| (values, (member, row)));
         found.for_each(|(values, place)| _ = cases.entry(values).or_insert(place));
     }

@@ -11,6 +11,7 @@ use tickbound_opencl::for_proofs;
 use tickbound_report::answer::{About, Verified};
 use tickbound_report::sarif::sarif;
 use tickbound_safety::answer::Safety;
+use tickbound_safety::certificate::only_files;
 use tickbound_safety::{VerifyOptions, verify};
 
 use super::exit::{CliError, Exit};
@@ -40,6 +41,10 @@ pub struct VerifyArgs {
     /// the folder of the problem
     #[arg(long, value_name = "FILE")]
     keep_safe: Option<PathBuf>,
+    /// Write the proofs into this folder, for `tickbound check`: questions in SMT-LIB 2 that solvers
+    /// are to find unsatisfiable
+    #[arg(long, value_name = "DIR")]
+    certificate: Option<PathBuf>,
     /// Write what is refuted or not decided as SARIF, for editors and code review
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
@@ -61,6 +66,10 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
             return Err(CliError::Input(what.to_owned()));
         }
         beside(file, &args.question.chosen)?;
+    }
+    if let Some(folder) = &args.certificate {
+        let fault = |why| CliError::Input(format!("--certificate {}: {why}", folder.display()));
+        only_files(folder).map_err(fault)?;
     }
     let outputs = Outputs::default().file("--keep-safe", args.keep_safe.as_ref());
     outputs.file("--sarif", args.sarif.as_ref()).check(&args.question.chosen.files())?;
@@ -87,6 +96,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
         progress: &told,
         among: None,
         all_refuted: args.keep_safe.is_some(),
+        certificate: args.certificate.is_some(),
     };
     let safety = verify(&problem, &configurations, &extracted, &options).map_err(CliError::Input)?;
     drop(progress);
@@ -95,6 +105,11 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     }
     if let Some(file) = &args.sarif {
         save(file, &format!("{:#}\n", sarif(&text::findings(&safety, &folder))))?;
+    }
+    if let (Some(folder), Some(certificate)) = (&args.certificate, &safety.certificate) {
+        certificate.write(folder).map_err(CliError::Input)?;
+        let shown = folder.display();
+        note!("tickbound: {shown} written; `tickbound check {shown}` checks it");
     }
     let proved = safety.is_proved();
     if args.json {

@@ -96,6 +96,7 @@ fn verified(
         progress: &|_, _| {},
         among: Some(among),
         all_refuted: true,
+        certificate: false,
     };
     verify(problem, &configurations, &extracted, &options).map_err(CliError::Input)
 }

@@ -1,5 +1,7 @@
 //! `tickbound check`.
 
+mod safety;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,12 +12,12 @@ use tickbound_certificate::{Certificate, Refusal};
 use tickbound_input::message::grouped;
 use tickbound_model::{Problem, platforms};
 
-use super::exit::{CliError, Exit};
-use super::load::{Chosen, Setting, positive_seconds};
-use super::output::{say_answer, say_json};
-use super::progress::Progress;
-use super::stop::{self, Stops};
-use super::values::Seconds;
+use crate::commands::exit::{CliError, Exit};
+use crate::commands::load::{Chosen, Setting, positive_seconds};
+use crate::commands::output::{say_answer, say_json};
+use crate::commands::progress::Progress;
+use crate::commands::stop::{self, Stops};
+use crate::commands::values::Seconds;
 use tickbound_report::answer::{About, Checked, named};
 
 /// Arguments of `check`.
@@ -52,13 +54,17 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit, CliError> {
     let tool_time = positive_seconds("--tool-timeout", args.tool_time)?;
     let folder = Path::new(&args.folder);
     if !folder.is_dir() {
-        let why = "there is no such folder; name one that `tune --certificate` has written";
+        let why = "there is no such folder; name one that `tune --certificate` or `verify --certificate` has written";
         return Err(CliError::Input(format!("{}: {why}", args.folder)));
     }
     let asked = args.of.as_ref().map(|path| Chosen::new(path, &args.input).model()).transpose()?;
     let mut answer = Checked::default();
     let asked = asked.map(|problem| problem.json());
-    match looked_at(args, tool_time, asked.as_ref(), &mut answer) {
+    let checked = match folder.join(tickbound_safety::certificate::CLAIMS).exists() {
+        true => safety::checked(args, tool_time, asked.as_ref(), &mut answer),
+        false => looked_at(args, tool_time, asked.as_ref(), &mut answer),
+    };
+    match checked {
         Ok(()) => answer.holds = true,
         Err(Refusal::Stopped) => answer.stopped = true,
         Err(why) => answer.rejected = Some(why.to_string()),
@@ -87,17 +93,27 @@ fn looked_at(
         }
         answer.checked.push("the problem is the one of --of".into());
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let progress = Progress::new("checking");
-    let show = |what: &str| progress.about(what);
-    let tools = ProofTools { path: &path, time: tool_time, interrupt: stop::flag(), show: &show };
     let mut report = CheckReport::default();
-    let tools = Some(&tools).filter(|_| !args.no_tools);
-    let end = check(&certificate, tools, &stop::is_due, &mut report);
+    let end = with_tools(args, tool_time, &mut |tools| {
+        check(&certificate, tools, &stop::is_due, &mut report)
+    });
     answer.checked.extend(report.checked);
     answer.not_checked = report.not_checked;
     answer.trusted = report.trusted;
     end
+}
+
+/// Calls with the programs of others, unless they are not wanted.
+fn with_tools(
+    args: &CheckArgs,
+    time: Duration,
+    call: &mut dyn FnMut(Option<&ProofTools<'_>>) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let progress = Progress::new("checking");
+    let show = |what: &str| progress.about(what);
+    let tools = ProofTools { path: &path, time, interrupt: stop::flag(), show: &show };
+    call(Some(&tools).filter(|_| !args.no_tools))
 }
 
 /// What the certificate is about, if its problem can be read.
