@@ -35,7 +35,8 @@ fn from_a_kernel_to_an_answer() {
     assert_eq!((errors.as_str(), status), ("", 0));
     assert_snapshot!(text);
     let (text, errors, status) = tickbound(folder.path(), &["tune", "minimum.json"]);
-    let guesses = "tickbound: guesses: items = 1048576\n";
+    let guesses = "tickbound: guesses: items = 1048576\ntickbound: not verified; \
+                   `tickbound verify minimum.json` shows whether all configurations are safe\n";
     assert_eq!((errors.as_str(), status), (guesses, 0), "{text}");
     assert!(text.contains("\nleast time: ") && text.contains("\nproved in the model: "), "{text}");
 }

@@ -32,6 +32,7 @@ mod report;
 mod right_answers;
 mod rules;
 mod safety;
+mod safety_certificate;
 mod schema;
 mod smt2;
 mod spin;

@@ -466,7 +466,7 @@ fn unwritten(all: &[(i64, Trace)], item: usize) -> Vec<usize> {
 
 /// How many judgements of a random kernel were right, and how many were no decision: of all claims,
 /// and of those about what is written.
-fn compare(seed: u64) -> [[usize; 2]; 2] {
+pub fn compared(seed: u64) -> ([[usize; 2]; 2], Option<Safety>) {
     let mut maker = Maker {
         random: Random::new(seed),
         names: ["a", "b", "c"].map(str::to_owned).to_vec(),
@@ -478,7 +478,7 @@ fn compare(seed: u64) -> [[usize; 2]; 2] {
     acts.extend(maker.acts(2));
     // The pairs of larger ones take long, and show no more.
     if maker.lines > 12 {
-        return [[0; 2]; 2];
+        return ([[0; 2]; 2], None);
     }
     let (groups, local) = (2, maker.random.of(&[4, 5, 8]));
     let mut source = "kernel void k(global int *g)\n{\nlocal int l[16];\nint x = 0;\n\
@@ -488,7 +488,7 @@ fn compare(seed: u64) -> [[usize; 2]; 2] {
     let mut lines = BTreeMap::new();
     text(&acts, &mut lines, &mut source);
     source.push_str("}\n");
-    let Some(faults) = faults(&acts, groups, local) else { return [[0; 2]; 2] };
+    let Some(faults) = faults(&acts, groups, local) else { return ([[0; 2]; 2], None) };
     let safety = verified(&source, (&[groups * local], &[local]), &[("g", 40)]);
     assert!(safety.unread.is_empty(), "seed {seed}: {:?}\n{source}", safety.unread);
     let has = |wanted| faults.iter().any(|(claim, _)| *claim == wanted);
@@ -535,7 +535,7 @@ fn compare(seed: u64) -> [[usize; 2]; 2] {
             || races && *claim == SafetyClaim::Written;
         assert!(seen || other, "seed {seed}: {claim:?} {lines:?} is missed\n{source}");
     }
-    counts
+    (counts, Some(safety))
 }
 
 /// Faults in the examples: what is replaced in the source, and what is found then.
@@ -621,7 +621,7 @@ fn combinations_without_a_rule() {
 }
 
 /// An example with a part of its source replaced.
-fn example(examples: &std::path::Path, name: &str, (from, to): (&str, &str)) -> Safety {
+pub fn example(examples: &std::path::Path, name: &str, (from, to): (&str, &str)) -> Safety {
     let folder = tempfile::tempdir().unwrap();
     let source = std::fs::read_to_string(examples.join(format!("{name}.cl"))).unwrap();
     assert!(source.contains(from), "{name}: {from}");
@@ -682,7 +682,7 @@ fn random_kernels_against_all_items() {
     let first: u64 = std::env::var("SAFETY_SEED").map_or(1, |n| n.parse().unwrap());
     let mut all = [[0; 2]; 2];
     for seed in first..first + count {
-        let counts = compare(seed);
+        let counts = compared(seed).0;
         for (all, counts) in all.iter_mut().zip(counts) {
             *all = [all[0] + counts[0], all[1] + counts[1]];
         }

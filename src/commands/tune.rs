@@ -143,7 +143,7 @@ fn run_one(args: &TuneArgs, options: &SearchOptions) -> Result<Exit, CliError> {
     }
     if problem.source.is_some() && !args.json {
         let command = format!("tickbound verify {}", args.question.chosen.problem);
-        note!("tickbound: not verified; `{command}` proves that all configurations are safe");
+        note!("tickbound: not verified; `{command}` shows whether all configurations are safe");
     }
     // If a picture takes too long, this is still printed.
     let last = text(&result);

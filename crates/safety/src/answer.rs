@@ -59,6 +59,9 @@ pub enum Judgement {
 }
 
 impl Judgement {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Judgement; 3] = [Judgement::Proved, Judgement::Refuted, Judgement::Undecided];
+
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {

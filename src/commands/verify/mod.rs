@@ -1,5 +1,6 @@
 //! `tickbound verify`, and what `measure` runs of it.
 
+mod reproduce;
 pub mod screen;
 mod text;
 
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tickbound_elimination::TableLimits;
+use tickbound_model::Problem;
 use tickbound_opencl::for_proofs;
 use tickbound_report::answer::{About, Verified};
 use tickbound_report::sarif::sarif;
@@ -16,7 +18,7 @@ use tickbound_safety::{VerifyOptions, verify};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Question, positive_seconds};
-use super::output::{Outputs, save, say_answer, say_json};
+use super::output::{Outputs, save, say_answer, say_json, written};
 use super::progress::Progress;
 use super::reader::setup;
 use super::stop::{self, Stops};
@@ -48,6 +50,13 @@ pub struct VerifyArgs {
     /// Write what is refuted or not decided as SARIF, for editors and code review
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
+    /// Write a page with all claims and the counterexamples
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Run the counterexamples of accesses out of bounds on a device, and state what is written
+    /// next to a buffer
+    #[arg(long, value_name = "DEVICE", num_args = 0..=1, default_missing_value = "opencl")]
+    run: Option<String>,
     /// Show what is proved, too
     #[arg(long)]
     all: bool,
@@ -56,23 +65,51 @@ pub struct VerifyArgs {
     json: bool,
 }
 
+impl VerifyArgs {
+    /// Refuses files that cannot be written, or that the problem is read from.
+    fn check_outputs(&self) -> Result<(), CliError> {
+        if let Some(file) = &self.keep_safe {
+            if self.question.is_fixed() {
+                let what = "--keep-safe: conditions are for all configurations; leave out --set";
+                return Err(CliError::Input(what.to_owned()));
+            }
+            beside(file, &self.question.chosen)?;
+        }
+        if let Some(folder) = &self.certificate {
+            let fault = |why| CliError::Input(format!("--certificate {}: {why}", folder.display()));
+            only_files(folder).map_err(fault)?;
+        }
+        let outputs = Outputs::default().file("--keep-safe", self.keep_safe.as_ref());
+        let outputs = outputs.file("--html", self.html.as_ref());
+        outputs.file("--sarif", self.sarif.as_ref()).check(&self.question.chosen.files())
+    }
+
+    fn write_files(&self, problem: &Problem, safety: &Safety, count: &str) -> Result<(), CliError> {
+        if let Some(file) = &self.keep_safe {
+            write_kept(file, &self.question.chosen, safety)?;
+        }
+        if let Some(file) = &self.sarif {
+            let findings = text::findings(safety, &self.question.chosen.folder());
+            save(file, &format!("{:#}\n", sarif(&findings)))?;
+        }
+        if let Some(file) = &self.html {
+            text::page(safety, &problem.name, count).write(file)?;
+            written(std::slice::from_ref(file));
+        }
+        if let (Some(folder), Some(certificate)) = (&self.certificate, &safety.certificate) {
+            certificate.write(folder).map_err(CliError::Input)?;
+            let shown = folder.display();
+            note!("tickbound: {shown} written; `tickbound check {shown}` checks it");
+        }
+        Ok(())
+    }
+}
+
 pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let time = positive_seconds("--question-timeout", args.question_time)?;
     let problem = args.question.read()?;
-    if let Some(file) = &args.keep_safe {
-        if args.question.is_fixed() {
-            let what = "--keep-safe: conditions are for all configurations; leave out --set";
-            return Err(CliError::Input(what.to_owned()));
-        }
-        beside(file, &args.question.chosen)?;
-    }
-    if let Some(folder) = &args.certificate {
-        let fault = |why| CliError::Input(format!("--certificate {}: {why}", folder.display()));
-        only_files(folder).map_err(fault)?;
-    }
-    let outputs = Outputs::default().file("--keep-safe", args.keep_safe.as_ref());
-    outputs.file("--sarif", args.sarif.as_ref()).check(&args.question.chosen.files())?;
+    args.check_outputs()?;
     if problem.source.is_none() {
         let what = "the problem names no kernel in OpenCL C; add \"kernel\": { \"opencl\": ... }";
         return Err(CliError::Input(what.to_owned()));
@@ -83,9 +120,8 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     }
     let progress = Progress::new("verify");
     progress.say("reading the kernel".to_owned());
-    let setup = setup()?;
     let folder = args.question.chosen.folder();
-    let Some(extracted) = for_proofs(&problem, &configurations, &folder, &setup)? else {
+    let Some(extracted) = for_proofs(&problem, &configurations, &folder, &setup()?)? else {
         return Ok(Exit::Nothing);
     };
     stop::quiet();
@@ -99,25 +135,18 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
         certificate: args.certificate.is_some(),
     };
     let safety = verify(&problem, &configurations, &extracted, &options).map_err(CliError::Input)?;
+    let seen = args.run.as_ref().map(|device| {
+        reproduce::lines((&problem, &folder), &safety, device, &progress)
+    });
     drop(progress);
-    if let Some(file) = &args.keep_safe {
-        write_kept(file, &args.question.chosen, &safety)?;
-    }
-    if let Some(file) = &args.sarif {
-        save(file, &format!("{:#}\n", sarif(&text::findings(&safety, &folder))))?;
-    }
-    if let (Some(folder), Some(certificate)) = (&args.certificate, &safety.certificate) {
-        certificate.write(folder).map_err(CliError::Input)?;
-        let shown = folder.display();
-        note!("tickbound: {shown} written; `tickbound check {shown}` checks it");
-    }
+    let count = configurations.count().map_or_else(|| "uncounted".into(), |n| n.to_string());
+    args.write_files(&problem, &safety, &count)?;
     let proved = safety.is_proved();
-    if args.json {
-        say_json(&Verified { about: About::of(&problem), safety })?;
-    } else {
-        let count = configurations.count().map_or_else(|| "uncounted".into(), |n| n.to_string());
-        say_answer(&text::text(&safety, &count, args.all))?;
+    match args.json {
+        true => say_json(&Verified { about: About::of(&problem), safety })?,
+        false => say_answer(&text::text(&safety, &count, args.all))?,
     }
+    seen.transpose()?.iter().flatten().for_each(|line| note!("tickbound: run: {line}"));
     Ok(Exit::found(proved))
 }
 

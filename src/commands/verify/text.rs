@@ -3,19 +3,15 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use itertools::Itertools;
+use tickbound_report::html::{ClaimRow, Page};
 use tickbound_report::sarif::{SarifFinding, SarifLevel};
 use tickbound_safety::answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim, Witness};
 
 /// The answer as text: what is wrong first, then what is not known.
 pub fn text(safety: &Safety, configurations: &str, all: bool) -> String {
-    let counts = [Judgement::Proved, Judgement::Refuted, Judgement::Undecided]
-        .map(|judgement| format!("{} {}", safety.count(judgement), judgement.name()));
-    let what = match safety.is_proved() {
-        true => "safe",
-        false if safety.count(Judgement::Refuted) > 0 => "not safe",
-        false => "not decided",
-    };
-    let mut text = format!("{what}: {configurations} configurations; {}\n", counts.join(", "));
+    let counts = Judgement::ALL.map(|j| format!("{} {}", safety.count(j), j.name())).join(", ");
+    let mut text = format!("{}: {configurations} configurations; {counts}\n", outcome(safety));
     if safety.stopped {
         text += "stopped before the end\n";
     }
@@ -90,6 +86,50 @@ fn add_witness(text: &mut String, claim: SafetyClaim, witness: &Witness) {
     }
     if witness.same_value {
         text.push_str("  both store the same number\n");
+    }
+}
+
+/// The answer as a page.
+pub fn page(safety: &Safety, title: &str, configurations: &str) -> Page {
+    let all = safety.judged.iter().sorted_by_key(|judged| std::cmp::Reverse(judged.judgement));
+    let claim = |judged: &Judged| {
+        let (mut text, fault) = (String::new(), fault_at(judged));
+        add_judged(&mut text, judged);
+        let (at, claim) = fault.split_once(": ").unwrap_or(("", &fault));
+        ClaimRow {
+            status: judged.judgement.name(),
+            class: match judged.judgement {
+                Judgement::Proved => "proved",
+                Judgement::Undecided => "open",
+                Judgement::Refuted => "refuted",
+            },
+            at: at.to_owned(),
+            claim: claim.to_owned(),
+            detail: text.lines().skip(1).map(str::trim).join("\n"),
+        }
+    };
+    let counts = Judgement::ALL.map(|j| format!("{} {}", safety.count(j), j.name()));
+    let facts = [("not read", &safety.unread), ("assumed", &safety.assumed)];
+    Page {
+        title: format!("safety of {title}"),
+        figure: outcome(safety).to_owned(),
+        meaning: format!("{configurations} configurations; {}", counts.join(", ")),
+        facts: facts
+            .into_iter()
+            .filter(|(_, all)| !all.is_empty())
+            .map(|(name, all)| (name.to_owned(), all.join("; ")))
+            .collect(),
+        claims: all.map(claim).collect(),
+        ..Page::default()
+    }
+}
+
+/// What came out, in words.
+fn outcome(safety: &Safety) -> &'static str {
+    match safety.is_proved() {
+        true => "safe",
+        false if safety.count(Judgement::Refuted) > 0 => "not safe",
+        false => "not decided",
     }
 }
 

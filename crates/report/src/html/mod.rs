@@ -7,7 +7,7 @@
 //! the script reads it, and the script shows it as text only. A policy in the page forbids it all
 //! requests.
 //!
-//! - [`Page`]: the page of `tune`, `measure` and `score`;
+//! - [`Page`]: the page of `tune`, `measure`, `score` and `verify`;
 //! - [`ConnectorPage`]: the page of `reo draw`;
 //! - [`PageSource`], [`page`], [`write()`]: the page of `compare` and `report`.
 
@@ -28,5 +28,5 @@ pub use connector::{ConnectorDrawing, ConnectorPage, Lit};
 pub use figures::{FigureNumber, numbers_grouped};
 pub use lanes::{Lane, LaneChart};
 pub use roofline::RowFloors;
-pub use sheet::{Best, ConfigurationTable, Measure, Page, Roofline, RooflineTimes, SheetRow};
+pub use sheet::{Best, ClaimRow, ConfigurationTable, Measure, Page, Roofline, RooflineTimes, SheetRow};
 pub use spent::{SpentChart, SpentPart, Stripe};

@@ -32,6 +32,23 @@ pub struct Page {
     pub timelines: Vec<(String, LaneChart)>,
     /// Configurations with their numbers.
     pub configurations: Option<ConfigurationTable>,
+    /// Claims, and whether they are proved.
+    pub claims: Vec<ClaimRow>,
+}
+
+/// A claim of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ClaimRow {
+    /// Whether it holds, such as `proved`.
+    pub status: &'static str,
+    /// How that is shown: `proved`, `open`, or else as it is.
+    pub class: &'static str,
+    /// The lines of the source.
+    pub at: String,
+    /// What is claimed.
+    pub claim: String,
+    /// What shows it, or why it is open; may have several lines.
+    pub detail: String,
 }
 
 /// Configurations and what is known of each.
@@ -170,6 +187,7 @@ struct Content<'a> {
     timelines: Vec<(&'a str, &'a str)>,
     among: Option<&'a str>,
     table: Plain,
+    claims: &'a [ClaimRow],
     data: String,
 }
 
@@ -216,6 +234,7 @@ impl Page {
                 .collect(),
             among: self.configurations.as_ref().map(|all| all.among.as_str()),
             table: self.configurations.as_ref().map(ConfigurationTable::table).unwrap_or_default(),
+            claims: &self.claims,
             data: self.data()?,
         };
         render("answer.html", &numbers_grouped(&self.title), content)
