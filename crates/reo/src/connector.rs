@@ -79,6 +79,30 @@ impl PartialEq for Connector {
 impl Eq for Connector {}
 
 impl Connector {
+    /// One automaton all of whose names the environment sees.
+    pub(crate) fn alone(
+        name: &str,
+        automaton: Automaton,
+        symbols: Symbols,
+        notes: Notes,
+    ) -> Connector {
+        let names = automaton.alphabet().to_vec();
+        let end = |name: &NameId| ChannelEnd::reads(symbols.word(name.0));
+        let ends = names.iter().map(end).collect();
+        let kind = name.to_owned();
+        let box_of_it =
+            Channel { kind: kind.clone(), arguments: Vec::new(), ends, names: names.clone() };
+        Connector {
+            name: kind.clone(),
+            symbols,
+            parts: vec![ConnectorPart { kind, automaton }],
+            interface: names,
+            written: Vec::new(),
+            notes: notes.0.into_iter().collect(),
+            circuit: vec![box_of_it],
+        }
+    }
+
     /// Names of the parts that the environment does not see, sorted.
     pub fn inner(&self) -> Vec<NameId> {
         let all = self.parts.iter().flat_map(|p| p.automaton.alphabet());

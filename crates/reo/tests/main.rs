@@ -1,5 +1,6 @@
 //! What connectors and automata promise. One binary for all, so that the crate is linked once.
 
+mod aut;
 mod bisimulation;
 mod cat;
 mod check;

@@ -25,7 +25,7 @@ tickbound_input::named! {
 /// Arguments of `reo compose`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo, .ea or .json file
+    /// Connector: a .treo, .cat, .reo, .ea, .aut or .json file
     pub file: String,
     #[command(flatten)]
     pub choice: load::ConnectorArgs,

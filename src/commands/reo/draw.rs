@@ -22,7 +22,7 @@ const MAX_ROWS: usize = 40;
 /// Arguments of `reo draw`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo, .ea or .json file
+    /// Connector: a .treo, .cat, .reo, .ea, .aut or .json file
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,
