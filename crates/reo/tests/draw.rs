@@ -266,7 +266,7 @@ fn connectors_by_other_hands() {
 }
 
 /// Channels between a few nodes, as Treo text.
-fn circuits() -> impl Strategy<Value = String> {
+pub fn circuits(channels: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     let channel = (0..15usize, 0..8usize, 0..8usize, 0..8usize).prop_map(|(kind, a, b, c)| {
         const KINDS: [&str; 15] = [
             "sync",
@@ -288,7 +288,7 @@ fn circuits() -> impl Strategy<Value = String> {
         let third = if kind >= 12 { format!(", n{c}") } else { String::new() };
         format!("{}(n{a}, n{b}{third})", KINDS[kind])
     });
-    proptest::collection::vec(channel, 1..40)
+    proptest::collection::vec(channel, channels)
         .prop_map(|all| joined("some", &["n0", "n1", "n2", "n3"], &all.join(" ")))
 }
 
@@ -296,7 +296,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn random_circuits(text in circuits()) {
+    fn random_circuits(text in circuits(1..40)) {
         let connector = connector(&text, "").unwrap();
         let circuit = draw::circuit(&connector).unwrap();
         orderly(&circuit, &text);

@@ -20,6 +20,7 @@ mod implicit;
 mod inputs_fuzz;
 mod json;
 mod ltl;
+mod network;
 mod possible;
 mod reachable;
 mod reachable_shared;

@@ -52,6 +52,9 @@ pub(super) struct Args {
     /// Write the automaton
     #[arg(long, value_parser = named::<Format>())]
     pub to: Option<Format>,
+    /// With --to mcrl2: write the parts as processes that communicate, and make no product
+    #[arg(long, requires = "to", conflicts_with_all = ["minimize", "json", "stream"])]
+    pub network: bool,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", requires = "to")]
     pub output: Option<String>,

@@ -9,6 +9,8 @@
 //! | [`Format::Treo`] | Treo: states as `#WA`, with data rules as `#RBA` | kept |
 //! | [`Format::Json`] | ourselves, see [`crate::json`] | kept |
 //!
+//! [`mcrl2_network`] writes the parts of a connector in place of one automaton.
+//!
 //! Every writer refuses what its format cannot express, with advice.
 
 mod aut;
@@ -21,7 +23,9 @@ pub(crate) mod words;
 
 pub use subject::{ExportError, ExportSubject};
 
+use crate::connector::Connector;
 use crate::draw::{self, GraphPicture};
+use crate::symbol::NameId;
 
 /// Most steps or states that are readable.
 const MAX_STEPS: usize = 300;
@@ -57,6 +61,16 @@ pub fn write(subject: ExportSubject, format: Format) -> Result<String, ExportErr
         Format::Treo => treo::write(subject),
         Format::Json => Ok(crate::json::write_automaton(subject.automaton, subject.symbols)),
     }
+}
+
+/// The parts of a connector as mCRL2 processes that communicate, with `hidden` names hidden: the
+/// network, of which no product is made. A silent step of a part may happen together with a step of
+/// others, which then is as if it had gone first.
+///
+/// # Errors
+/// A part without exactly one initial state.
+pub fn mcrl2_network(connector: &Connector, hidden: &[NameId]) -> Result<String, ExportError> {
+    mcrl2::write_network(connector, hidden)
 }
 
 /// An automaton as a picture.
