@@ -415,6 +415,8 @@ fn a_drawing_and_its_page() {
     drawn.stdout(contains("data-key=\"c0.1\"").and(contains("data-key=\"s1\"")));
     let drawn = reo(&[&base[..], &["--circuit"]].concat()).assert().success();
     drawn.stdout(contains("data-key=\"s1\"").not());
+    let drawn = reo(&["draw", ALTERNATOR, "--set", "n=4", "--width", "600"]).assert().success();
+    drawn.stdout(contains("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"592\""));
     let run = [&base[..], &["--steps", &steps, "-o", &svg, "--html", &page]].concat();
     reo(&run).assert().success();
     let text = std::fs::read_to_string(&svg).expect("written");

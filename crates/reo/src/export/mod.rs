@@ -54,7 +54,7 @@ tickbound_input::named! {
 pub fn write(subject: ExportSubject, format: Format) -> Result<String, ExportError> {
     match format {
         Format::Dot => Ok(dot::write(subject)),
-        Format::Svg => picture(subject).map(|p| draw::svg(subject.name, &[(vec![&p], None)])),
+        Format::Svg => picture(subject, None).map(|p| draw::svg(subject.name, &[(vec![&p], None)])),
         Format::Aut => aut::write(subject),
         Format::Mcrl2 => Ok(mcrl2::write(subject)),
         Format::Promela => Ok(promela::write(subject)),
@@ -73,12 +73,15 @@ pub fn mcrl2_network(connector: &Connector, hidden: &[NameId]) -> Result<String,
     mcrl2::write_network(connector, hidden)
 }
 
-/// An automaton as a picture.
-pub fn picture(subject: ExportSubject) -> Result<GraphPicture, ExportError> {
+/// An automaton as a picture, in several rows if it is wider than `width` pixels.
+///
+/// # Errors
+/// An automaton too large to be readable.
+pub fn picture(subject: ExportSubject, width: Option<f64>) -> Result<GraphPicture, ExportError> {
     let automaton = subject.automaton;
     let size = automaton.transitions().max(automaton.states());
     if size > MAX_STEPS {
         return Err(ExportError::Large { what: "a drawing", size, most: MAX_STEPS });
     }
-    Ok(draw::automaton(automaton, subject.symbols))
+    Ok(draw::automaton(automaton, subject.symbols, width))
 }
