@@ -119,9 +119,9 @@ pub(crate) fn of_automata(source: &Source, files: &[File]) -> Result<Connector, 
             |name: &String| ChannelEnd { node: name.clone(), writes: file.written.contains(name) };
         circuit.push(Channel {
             kind: file.name.clone(),
-            arguments: Vec::new(),
             ends: file.names.iter().map(end).collect(),
             names: file.names.iter().map(|n| symbols.name(n)).collect(),
+            ..Channel::default()
         });
     }
     let interface: IndexSet<&String> = files.iter().flat_map(|f| &f.names).collect();

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::bisimulation::Equivalence;
-use tickbound_reo::connector::Connector;
+use tickbound_reo::connector::{Channel, ChannelEnd, Connector};
 use tickbound_reo::draw::{self, Frame, GraphPicture, PicturePoint, Piece, Shape};
 use tickbound_reo::export::{ExportSubject, picture};
 use tickbound_reo::limits::ProductLimits;
@@ -255,6 +255,35 @@ fn circuits_in_rows() {
         assert_eq!(both.width, rows.width.max(beside.width));
     }
     assert!(heights.iter().all(|(found, height)| found == height), "{heights:?}");
+}
+
+/// Components as boxes: of two uses of a pair of buffers, with what stands beside them.
+#[test]
+fn components_as_boxes() {
+    let text = "pair(x, y) { fifo1(x, m) fifo1(m, y) fifo1(x, z) sync(z, w) }
+        f(a, c, d) { pair(a, b) pair(b, c) lossy(b, d) }";
+    let whole = connector(text, "").unwrap_or_else(|e| panic!("{e}"));
+    let folded = draw::folded(&whole);
+    assert_eq!(folded.parts, whole.parts);
+    let drawn = |channel: &Channel| {
+        let end = |end: &ChannelEnd| format!("{}{}", end.node, if end.writes { "!" } else { "?" });
+        let ends: Vec<String> = channel.ends.iter().map(end).collect();
+        format!("{} {}", channel.kind, ends.join(" "))
+    };
+    let circuit: Vec<String> = folded.circuit.iter().map(drawn).collect();
+    assert_eq!(circuit, ["pair.1 a? b!", "pair.2 b? c!", "lossy b? d!"]);
+    let (picture, _) = checked(&folded, "folded").unwrap();
+    let boxes = picture.items.iter().flat_map(|item| &item.shapes);
+    assert_eq!(boxes.filter(|shape| matches!(shape, Shape::Box(..))).count(), 2);
+    // A port that fires lights its box.
+    let mut player = Player::new(&folded).unwrap();
+    for wanted in Wanted::all(&Source::new("steps", "{a}")).unwrap() {
+        player.follow(&wanted).unwrap();
+    }
+    let frames = draw::frames(&folded, None, &player.taken());
+    let on: Vec<&str> = frames[1].on.iter().map(String::as_str).collect();
+    assert_eq!(on, ["c0", "c0.0", "n0"]);
+    assert_eq!(draw::folded(&folded).circuit.len(), 3);
 }
 
 #[test]

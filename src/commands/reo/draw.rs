@@ -32,6 +32,9 @@ pub(super) struct Args {
     /// Draw the circuit alone, without the automaton
     #[arg(long)]
     circuit: bool,
+    /// Draw each component of a Treo file that is made of others as a box with its ports
+    #[arg(long)]
+    fold: bool,
     /// Draw what is wider than this in several rows, and the automaton below the circuit
     #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u32).range(100..))]
     width: Option<u32>,
@@ -47,8 +50,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    let connector = load::connector(&args.file, &args.choice)?;
-    notes(&connector);
+    let read = load::connector(&args.file, &args.choice)?;
+    notes(&read);
+    let connector = if args.fold { draw::folded(&read) } else { read };
     let outputs = Outputs::default().file("--output", args.output.as_ref());
     outputs
         .file("--html", args.html.as_ref())

@@ -72,7 +72,7 @@ pub(super) fn channels(connector: &Connector) -> Vec<Channel> {
             writes: connector.written.contains(name),
         };
         let ends = names.iter().map(end).collect();
-        Channel { kind: part.kind.clone(), arguments: Vec::new(), ends, names }
+        Channel { kind: part.kind.clone(), ends, names, ..Channel::default() }
     };
     connector.parts.iter().map(channel).collect()
 }

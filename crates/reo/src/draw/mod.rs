@@ -30,6 +30,7 @@
 mod automaton;
 mod circuit;
 mod columns;
+mod fold;
 mod frames;
 mod picture;
 mod rows;
@@ -39,6 +40,7 @@ mod words;
 
 pub use automaton::automaton;
 pub use circuit::{MAX_CHANNELS, circuit};
+pub use fold::folded;
 pub use frames::{Frame, frames};
 pub use picture::{GraphPicture, PicturePoint, Piece, Shape};
 pub use rows::stacked;
