@@ -37,7 +37,7 @@ use crate::hide::live;
 use crate::label::words_for;
 use crate::symbol::{Cell, NameId, Symbols};
 use crate::syntax::{
-    MAX_LABELS, MAX_STATES, MAX_TEXT, Source, Spot, SyntaxFault, WithPlace, condition,
+    MAX_LABELS, MAX_STATES, MAX_TEXT, Place, Source, SyntaxFault, WithPlace, condition,
 };
 
 /// A fault and its place, on one line.
@@ -53,10 +53,7 @@ pub enum AutFault {
     #[error("{0} is no transition; write `(FROM, \"LABEL\", TO)`, such as `(0, \"a\", 1)`")]
     Line(String),
     /// A state that is not there.
-    #[error(
-        "state {0}, but by the first line there are {1} states, numbered from 0; fix the number, \
-         or the count"
-    )]
+    #[error("state {0}, but there are {1}, numbered from 0; fix the number, or the first line")]
     State(u64, u64),
     /// As many transitions are announced, as many are there.
     #[error("{0} transitions by the first line, and there are {1}; fix the count, or the lines")]
@@ -72,7 +69,7 @@ pub enum AutFault {
     Text(#[from] SyntaxFault),
 }
 
-/// Transitions: where each starts, the number of its label, where it ends; and its line.
+/// Where transitions start, the numbers of their labels, where they end; and their lines.
 type Lines = IndexMap<(u32, usize, u32), usize>;
 
 /// The automaton of an `.aut` text, as a connector of one part, called as the file.
@@ -80,56 +77,49 @@ type Lines = IndexMap<(u32, usize, u32), usize>;
 /// # Errors
 /// A line that is not of the format or that the counts of the first line contradict.
 pub fn connector(source: &Source) -> Result<Connector, AutError> {
-    let here = |fault| source.fault(Spot(0), fault);
-    if source.text.len() > MAX_TEXT {
-        return Err(here(SyntaxFault::Long("text", source.text.len(), MAX_TEXT).into()));
-    }
-    let mut lines = lines(&source.text);
-    let (_, start, line) = lines.next().unwrap_or_default();
-    let Some([first, count, states]) = header(line) else {
-        return Err(source.fault(start, AutFault::Header(found(line))));
+    let fault = |line: usize, fault| {
+        let place = Place { file: source.name.clone(), line, column: 1 };
+        WithPlace { place, fault: Box::new(fault) }
     };
-    let within = |spot, state: u64| match u32::try_from(state) {
-        Ok(number) if state < states => Ok(number),
-        _ => Err(source.fault(spot, AutFault::State(state, states))),
+    if source.text.len() > MAX_TEXT {
+        return Err(fault(1, SyntaxFault::Long("text", source.text.len(), MAX_TEXT).into()));
+    }
+    let lines = (1..).zip(source.text.lines().map(str::trim));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty());
+    let (start, line) = lines.next().unwrap_or((1, ""));
+    let Some([first, count, states]) = header(line) else {
+        return Err(fault(start, AutFault::Header(found(line))));
     };
     if states > MAX_STATES as u64 {
-        return Err(source.fault(start, AutFault::Large("states", MAX_STATES)));
+        return Err(fault(start, AutFault::Large("states", MAX_STATES)));
     }
+    let within = |line, state: u64| match u32::try_from(state) {
+        Ok(number) if state < states => Ok(number),
+        _ => Err(fault(line, AutFault::State(state, states))),
+    };
     let first = within(start, first)?;
     let (mut labels, mut steps) = (IndexMap::<&str, Label>::new(), Lines::new());
-    for (number, spot, line) in lines {
+    for (number, line) in lines {
         let Some((from, text, to)) = transition(line) else {
-            return Err(source.fault(spot, AutFault::Line(found(line))));
+            return Err(fault(number, AutFault::Line(found(line))));
         };
         let label = match labels.get_index_of(text) {
             Some(known) => known,
             None => {
-                let label = label::read(text).map_err(|fault| source.fault(spot, fault.into()))?;
+                let label = label::read(text).map_err(|long| fault(number, long.into()))?;
                 labels.insert_full(text, label).0
             }
         };
-        let step = (within(spot, from)?, label, within(spot, to)?);
+        let step = (within(number, from)?, label, within(number, to)?);
         if let Some(other) = steps.insert(step, number) {
-            return Err(source.fault(spot, AutFault::Twice(other)));
+            return Err(fault(number, AutFault::Twice(other)));
         }
     }
     if count != steps.len() as u64 {
-        return Err(source.fault(start, AutFault::Count(count, steps.len())));
+        return Err(fault(start, AutFault::Count(count, steps.len())));
     }
     let labels: Vec<Label> = labels.into_values().collect();
-    made(source, first, states as usize, &labels, &steps).map_err(here)
-}
-
-/// The lines that are not empty, with their numbers and where they start.
-fn lines(text: &str) -> impl Iterator<Item = (usize, Spot, &str)> {
-    let mut end = 0;
-    let placed = text.split_inclusive('\n').enumerate().map(move |(at, line)| {
-        let start = end + (line.len() - line.trim_start().len());
-        end += line.len();
-        (at + 1, Spot(start), line.trim())
-    });
-    placed.filter(|(_, _, line)| !line.is_empty())
+    made(source, first, states as usize, &labels, &steps).map_err(|large| fault(start, large))
 }
 
 fn found(line: &str) -> String {
@@ -141,20 +131,16 @@ fn number(text: &str) -> Option<u64> {
     if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
-/// What is between the brackets in which a text begins and ends.
-fn bracketed(text: &str) -> Option<&str> {
-    text.strip_prefix('(')?.strip_suffix(')')
-}
-
 /// The first state, and how many transitions and states there are.
 fn header(line: &str) -> Option<[u64; 3]> {
-    let numbers = bracketed(line.strip_prefix("des")?.trim_start())?.split(',').map(number);
+    let counts = line.strip_prefix("des")?.trim_start().strip_prefix('(')?.strip_suffix(')')?;
+    let numbers = counts.split(',').map(number);
     numbers.collect::<Option<Vec<u64>>>()?.try_into().ok()
 }
 
 /// Where a transition starts, its label, and where it ends.
 fn transition(line: &str) -> Option<(u64, &str, u64)> {
-    let (from, rest) = bracketed(line)?.split_once(',')?;
+    let (from, rest) = line.strip_prefix('(')?.strip_suffix(')')?.split_once(',')?;
     let (label, to) = rest.rsplit_once(',')?;
     let label = label.trim();
     let label = match label.strip_prefix('"') {
@@ -173,10 +159,8 @@ fn made(
     steps: &Lines,
 ) -> Result<Connector, AutFault> {
     let mut symbols = Symbols::new();
-    let mut fire: Vec<Vec<NameId>> = Vec::with_capacity(labels.len());
-    for label in labels {
-        fire.push(label.names.iter().map(|name| symbols.name(name)).collect());
-    }
+    let fire = |label: &Label| label.names.iter().map(|name| symbols.name(name)).collect();
+    let fire: Vec<Vec<NameId>> = labels.iter().map(fire).collect();
     let names: Vec<NameId> = fire.iter().flatten().copied().sorted_unstable().dedup().collect();
     let cases: usize = steps.keys().map(|(_, label, _)| labels[*label].cases.len()).sum();
     if cases.saturating_mul(words_for(names.len())) > MAX_LABELS {

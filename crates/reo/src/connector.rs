@@ -88,20 +88,15 @@ impl Connector {
         symbols: Symbols,
         notes: Notes,
     ) -> Connector {
-        let names = automaton.alphabet().to_vec();
-        let end = |name: &NameId| ChannelEnd::reads(symbols.word(name.0));
-        let ends = names.iter().map(end).collect();
         let kind = name.to_owned();
-        let box_of_it =
-            Channel { kind: kind.clone(), ends, names: names.clone(), ..Channel::default() };
         Connector {
             name: kind.clone(),
             symbols,
+            interface: automaton.alphabet().to_vec(),
             parts: vec![ConnectorPart { kind, automaton }],
-            interface: names,
             written: Vec::new(),
             notes: notes.0.into_iter().collect(),
-            circuit: vec![box_of_it],
+            circuit: Vec::new(),
         }
     }
 

@@ -36,8 +36,8 @@ fn written(automaton: &Automaton, symbols: &Symbols) -> String {
 
 #[test]
 fn what_other_tools_write_is_read() {
-    let text = "des(1, 7 ,3)\r\n\r\n(0,\"a|b(1,2)\",1)\n (1, i, 2)\n(2,tau,1)\n(1,PUT !1 !\"x\",0)\n\
-                (0, \"a [x]\" , 0)\n(0, \"c||d\", 2)\n(0,\"e|e\",2)";
+    let text = "des(1, 7 ,3)\r\n\r\n(0,\"a|b(1,2)\",1)\n (1, i, 2)\n(2,tau,1)\n\
+                (1,PUT !1 !\"x\",0)\n(0, \"a [x]\" , 0)\n(0, \"c||d\", 2)\n(0,\"e|e\",2)";
     let expected = [
         "0 {a [x]} true -> 0",
         "0 {a, b(1,2)} true -> 1",
@@ -83,7 +83,7 @@ fn refused() {
         ),
         (
             "\n  des (0, 1)\n",
-            "2:3: `des (0, 1)` where `des (FIRST, TRANSITIONS, STATES)` should stand, such as \
+            "2:1: `des (0, 1)` where `des (FIRST, TRANSITIONS, STATES)` should stand, such as \
              `des (0, 2, 3)`",
         ),
         (
@@ -98,13 +98,11 @@ fn refused() {
         ),
         (
             "des (1, 0, 1)\n",
-            "1:1: state 1, but by the first line there are 1 states, numbered from 0; fix the \
-             number, or the count",
+            "1:1: state 1, but there are 1, numbered from 0; fix the number, or the first line",
         ),
         (
             "des (0, 1, 2)\n\n  (1, a, 2)",
-            "3:3: state 2, but by the first line there are 2 states, numbered from 0; fix the \
-             number, or the count",
+            "3:1: state 2, but there are 2, numbered from 0; fix the number, or the first line",
         ),
         (
             "des (0, 3, 2)\n(0, a, 1)\n",

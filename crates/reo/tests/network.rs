@@ -235,6 +235,9 @@ impl Reader {
 
 type Steps = Vec<(Vec<Action>, Process)>;
 
+/// From and to where, by numbers of states, and what happens.
+type Transitions = Vec<(usize, Vec<Action>, usize)>;
+
 impl Specification {
     fn steps(&self, process: &Process) -> Steps {
         match process {
@@ -342,7 +345,7 @@ impl Specification {
     }
 
     /// The states that can be reached, and all transitions with sorted actions.
-    fn explored(&self) -> (Vec<Process>, Vec<(usize, Vec<Action>, usize)>) {
+    fn explored(&self) -> (Vec<Process>, Transitions) {
         let mut states = vec![self.unfolded(self.init.as_ref().unwrap())];
         let mut numbers: BTreeMap<Process, usize> = [(states[0].clone(), 0)].into();
         let mut all = BTreeSet::new();
@@ -531,7 +534,7 @@ fn data_are_those_of_the_product() {
             "{file}"
         );
         assert!(same(&one, &other, Equivalence::Strong), "{file}");
-        // The action of a wrong datum tells them apart.
+        // Hidden names tell them apart.
         let fewer = read(&connector, &hidden).automaton(&mut symbols);
         assert_eq!(same(&one, &fewer, Equivalence::Strong), hidden.is_empty(), "{file}");
     }

@@ -33,7 +33,13 @@ fn compose(args: &Args, ranks: &mut Ranks) -> Result<Exit, CliError> {
     let names = hidden(&connector, args.hide.as_deref(), args.hide_inner)?;
     streamable(args, &names)?;
     if args.network {
-        return network(args, &connector, &names, ranks);
+        if args.to != Some(Format::Mcrl2) || args.mode != Mode::Reachable {
+            return Err(input("--network makes no product; use it with --to mcrl2 alone"));
+        }
+        let text = export::mcrl2_network(&connector, &names).map_err(input)?;
+        let saved =
+            if ranks.is_first() { say_or_save(args.output.as_deref(), &text) } else { Ok(()) };
+        return saved.map(|()| Exit::Done);
     }
     let begin = Instant::now();
     let made = within_line("composing", args.memory, |limits, line| {
@@ -44,23 +50,6 @@ fn compose(args: &Args, ranks: &mut Ranks) -> Result<Exit, CliError> {
         Some(made) => tell(args, &connector, &made, begin),
         None => Ok(Exit::Done),
     }
-}
-
-/// Writes the parts as processes that communicate.
-fn network(
-    args: &Args,
-    connector: &Connector,
-    names: &[NameId],
-    ranks: &Ranks,
-) -> Result<Exit, CliError> {
-    if args.to != Some(Format::Mcrl2) || args.mode != Mode::Reachable {
-        return Err(input("--network writes parts, not a product; use it with --to mcrl2 alone"));
-    }
-    if ranks.is_first() {
-        let text = export::mcrl2_network(connector, names).map_err(input)?;
-        say_or_save(args.output.as_deref(), &text)?;
-    }
-    Ok(Exit::Done)
 }
 
 /// Writes what was requested, and reports what was made.

@@ -73,12 +73,12 @@ fn name(piece: &str) -> Result<String, SyntaxFault> {
     if !piece.starts_with('`') {
         return Ok(piece.to_owned());
     }
-    match lex::tokens(&Source::new("label", piece), OWN) {
-        Ok(tokens) if tokens.len() == 2 => match &tokens[0].kind {
-            TokenKind::Quoted(word) => Ok(word.clone()),
-            _ => Ok(piece.to_owned()),
-        },
-        Err(e) if matches!(*e.fault, SyntaxFault::Long(..)) => Err(*e.fault),
+    let tokens = match lex::tokens(&Source::new("label", piece), OWN) {
+        Err(e) if matches!(*e.fault, SyntaxFault::Long(..)) => return Err(*e.fault),
+        read => read.unwrap_or_default(),
+    };
+    match tokens.first().map(|token| &token.kind) {
+        Some(TokenKind::Quoted(word)) if tokens.len() == 2 => Ok(word.clone()),
         _ => Ok(piece.to_owned()),
     }
 }

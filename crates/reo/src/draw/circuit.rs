@@ -45,7 +45,7 @@ const NAME: usize = 18;
 /// The circuit of a connector as its text has it; parts that are automata are components.
 ///
 /// Items are called `n0`, `n1` and so on in the order of `nodes`, and `c0`, `c1` in that of the
-/// channels; the line of end 1 of channel 0 is `c0.1`. A circuit of more than `width` pixels is drawn
+/// channels; the line of end 1 of channel 0 is `c0.1`. What is wider than `width` pixels is drawn
 /// in several rows.
 ///
 /// # Errors

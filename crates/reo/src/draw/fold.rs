@@ -10,15 +10,15 @@ use crate::connector::{Channel, Connector};
 pub fn folded(connector: &Connector) -> Connector {
     let seen =
         |node: &str| connector.interface.iter().any(|name| connector.symbols.word(name.0) == node);
-    let mut circuit: IndexMap<(bool, String), Channel> = IndexMap::new();
+    let mut circuit: IndexMap<String, Channel> = IndexMap::new();
     for (k, channel) in connector.circuit.iter().enumerate() {
         let component = &channel.within;
         if component.is_empty() {
-            circuit.insert((false, k.to_string()), channel.clone());
+            circuit.insert(k.to_string(), channel.clone());
             continue;
         }
         let inside = format!("{component}/");
-        let part = circuit.entry((true, component.clone())).or_default();
+        let part = circuit.entry(component.clone()).or_default();
         part.kind.clone_from(component);
         for (end, name) in channel.ends.iter().zip(&channel.names) {
             let inner = end.node.starts_with(&inside) && !seen(&end.node);

@@ -10,9 +10,8 @@ use super::picture::{GraphPicture, PictureItem, PicturePoint, Piece, Shape, at};
 
 /// Pixels between lines that run back; twice that beside a row.
 const LANE: f64 = 8.0;
-/// Pixels above and below what is in a row, and between two pictures.
+/// Pixels above and below what is in a row.
 const MARGIN: f64 = 10.0;
-const BETWEEN: f64 = 40.0;
 
 /// One row of a picture.
 struct Row {
@@ -25,16 +24,15 @@ struct Row {
     corner: PicturePoint,
 }
 
-/// A picture of what was `placed`; if it is wider than `width` pixels, in rows of at most so many,
-/// or of one column if that is more.
+/// A picture of what was `placed`; in rows if it is wider than `width` pixels. A row of several
+/// columns is not.
 pub(super) fn picture(
     items: Vec<PictureItem>,
     placed: &Placed,
     width: Option<f64>,
 ) -> GraphPicture {
-    let width = match width {
-        Some(width) if width < placed.width => width,
-        _ => return GraphPicture { width: placed.width, height: placed.height, items },
+    let Some(width) = width.filter(|width| *width < placed.width) else {
+        return GraphPicture { width: placed.width, height: placed.height, items };
     };
     let rows = rows(placed.width, &placed.columns, width);
     let items = items.iter().map(|item| in_rows(item, &rows)).collect();
@@ -45,7 +43,7 @@ pub(super) fn picture(
 
 /// Two pictures as one, the second below the first.
 pub fn stacked(upper: &GraphPicture, lower: &GraphPicture) -> GraphPicture {
-    let corner = at(0.0, upper.height + BETWEEN);
+    let corner = at(0.0, upper.height + 4.0 * MARGIN);
     let whole = Row { x: (0.0, lower.width), y: (0.0, lower.height), lines: Vec::new(), corner };
     let (width, height) = (upper.width.max(lower.width), whole.bottom());
     let rows = [whole];
@@ -139,16 +137,15 @@ fn path(start: PicturePoint, pieces: &[Piece], dashed: bool, rows: &[Row]) -> Sh
     for piece in pieces {
         let (Piece::Line(end) | Piece::Curve(_, _, end)) = *piece;
         let next = row(rows, here.x.max(end.x));
-        let mut at = *current.get_or_insert(next);
-        while at < next {
-            made.extend(rows[at].way(&rows[at + 1], here).map(Piece::Line));
-            at += 1;
-        }
-        while at > next {
-            let way = rows[at - 1].way(&rows[at], here);
-            made.extend(way[..4].iter().rev().copied().map(Piece::Line));
-            made.push(Piece::Line(rows[at - 1].place(here)));
-            at -= 1;
+        // Rows before and behind a cut are neighbours.
+        match *current.get_or_insert(next) {
+            at if at < next => made.extend(rows[at].way(&rows[next], here).map(Piece::Line)),
+            at if at > next => {
+                let way = rows[next].way(&rows[at], here);
+                made.extend(way[..4].iter().rev().copied().map(Piece::Line));
+                made.push(Piece::Line(rows[next].place(here)));
+            }
+            _ => {}
         }
         let place = |point| rows[next].place(point);
         made.push(match *piece {

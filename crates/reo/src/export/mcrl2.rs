@@ -1,13 +1,12 @@
-//! An mCRL2 specification: one process for each state, with the memory cells as parameters; of an
-//! automaton, or of each part of a connector.
+//! An mCRL2 specification, of an automaton or of the parts of a connector.
 //!
-//! A step is a multi-action of the names that fire, each with its datum, summed over the data, the
-//! changed cells and the values without a name. Of the sort `Data` only the constants are known;
-//! functions and predicates are declared and not defined. Cells begin with their contents, or with
-//! `nothing`.
+//! There is a process for each state, with the memory cells as parameters. A step is a
+//! multi-action of the names that fire, each with its datum, summed over the data, changed cells
+//! and the values without a name. Of the sort `Data` only the constants are known; functions and
+//! predicates are declared and not defined. Cells begin with their contents, or with `nothing`.
 //!
-//! In a network a part has an action of its own for each name that it shares. Parts are added one
-//! by one: once all that have a name are in, `comm` makes one action of theirs, and `block` forbids
+//! In a network each part has another action for a name that they share. Parts are added one by
+//! one: once all that have a name are in, `comm` makes one action of theirs, and `block` forbids
 //! every multi-action in which some of them are left over. So a name fires in all of its parts or
 //! in none, and the multi-actions are those of the product; `allow` would have to list them.
 
@@ -42,11 +41,12 @@ pub(super) fn write(subject: ExportSubject) -> String {
     format!("{}{declarations}{processes}\ninit {begin};\n", title(subject.name))
 }
 
-/// The network of a connector's parts, with `hidden` names hidden.
-pub(super) fn write_network(
-    connector: &Connector,
-    hidden: &[NameId],
-) -> Result<String, ExportError> {
+/// The parts of a connector as mCRL2 processes that communicate, with `hidden` names hidden; no
+/// product is made. A silent step of a part may happen together with a step of others.
+///
+/// # Errors
+/// A part without exactly one initial state.
+pub fn mcrl2_network(connector: &Connector, hidden: &[NameId]) -> Result<String, ExportError> {
     let parts: Vec<&Automaton> = connector.parts.iter().map(|part| &part.automaton).collect();
     if let Some(part) = parts.iter().find(|part| part.initial().len() != 1) {
         return Err(ExportError::Initial(part.initial().len(), "each part of a network"));
@@ -84,7 +84,7 @@ pub(super) fn write_network(
     Ok(format!("{}{declarations}{processes}\n{network}\ninit {init};\n", title(&connector.name)))
 }
 
-/// `body`, in which the actions of parts communicate: for each name its action, and theirs.
+/// `body`, in which actions of parts communicate: for each name its action, and theirs.
 fn joined(names: &[(String, Vec<String>)], body: &str) -> String {
     let own = names.iter().flat_map(|(_, own)| own).join(", ");
     let pairs = names.iter().map(|(name, own)| format!("{} -> {name}", own.join("|"))).join(", ");

@@ -9,9 +9,8 @@
 //! | [`Format::Treo`] | Treo: states as `#WA`, with data rules as `#RBA` | kept |
 //! | [`Format::Json`] | ourselves, see [`crate::json`] | kept |
 //!
-//! [`mcrl2_network`] writes the parts of a connector in place of one automaton.
-//!
-//! Every writer refuses what its format cannot express, with advice.
+//! Every writer refuses what its format cannot express, with advice. [`mcrl2_network`] writes the
+//! parts of a connector in place of one automaton.
 
 mod aut;
 mod dot;
@@ -21,11 +20,10 @@ mod subject;
 mod treo;
 pub(crate) mod words;
 
+pub use mcrl2::mcrl2_network;
 pub use subject::{ExportError, ExportSubject};
 
-use crate::connector::Connector;
 use crate::draw::{self, GraphPicture};
-use crate::symbol::NameId;
 
 /// Most steps or states that are readable.
 const MAX_STEPS: usize = 300;
@@ -61,16 +59,6 @@ pub fn write(subject: ExportSubject, format: Format) -> Result<String, ExportErr
         Format::Treo => treo::write(subject),
         Format::Json => Ok(crate::json::write_automaton(subject.automaton, subject.symbols)),
     }
-}
-
-/// The parts of a connector as mCRL2 processes that communicate, with `hidden` names hidden: the
-/// network, of which no product is made. A silent step of a part may happen together with a step of
-/// others, which then is as if it had gone first.
-///
-/// # Errors
-/// A part without exactly one initial state.
-pub fn mcrl2_network(connector: &Connector, hidden: &[NameId]) -> Result<String, ExportError> {
-    mcrl2::write_network(connector, hidden)
 }
 
 /// An automaton as a picture, in several rows if it is wider than `width` pixels.
