@@ -23,7 +23,7 @@ use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::reachable;
 use tickbound_reo::syntax::Source;
 use tickbound_reo::treo::{self, Shelf, TreoRequest};
-use tickbound_reo::{cat, ect, json as automata};
+use tickbound_reo::{aut, cat, ect, json as automata};
 use tickbound_simulator::{SimulateOptions, simulate};
 
 /// Larger spaces are not listed here: a limit of the program, which takes longer, guards them.
@@ -48,13 +48,14 @@ pub struct Reader {
 }
 
 /// All kinds of files.
-pub const READERS: [Reader; 9] = [
+pub const READERS: [Reader; 10] = [
     Reader { name: "problem", read: |bytes| problem(&text(bytes)?) },
     Reader { name: "platform", read: |bytes| platform(&text(bytes)?) },
     Reader { name: "t1", read: |bytes| t1_file(&text(bytes)?) },
     Reader { name: "opencl", read: |bytes| kernel(&text(bytes)?) },
     Reader { name: "treo", read: |bytes| treo_file(&text(bytes)?) },
     Reader { name: "cat", read: |bytes| cat_file(&text(bytes)?) },
+    Reader { name: "aut", read: |bytes| aut_file(&text(bytes)?) },
     Reader { name: "reo", read: |bytes| reo_file(&text(bytes)?) },
     Reader { name: "automata", read: |bytes| automata_file(&text(bytes)?) },
     Reader { name: "measured", read: measured },
@@ -244,6 +245,11 @@ fn treo_file(text: &str) -> Result<(), String> {
 
 fn cat_file(text: &str) -> Result<(), String> {
     composed(&cat::connector(&Source::new("a.cat", text)).map_err(said)?);
+    Ok(())
+}
+
+fn aut_file(text: &str) -> Result<(), String> {
+    composed(&aut::connector(&Source::new("a.aut", text)).map_err(said)?);
     Ok(())
 }
 

@@ -195,7 +195,7 @@ fn a_stream_that_is_stopped() {
 #[test]
 fn written_and_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (target, end) in [("treo", "treo"), ("json", "json")] {
+    for (target, end) in [("treo", "treo"), ("json", "json"), ("aut", "aut")] {
         let path = folder.path().join(format!("four.{end}"));
         let path = path.to_string_lossy();
         let arguments = [ALTERNATOR, "--set", "n=4", "--hide-inner", "--minimize", "weak"];
@@ -214,6 +214,14 @@ fn written_and_read_again() {
         let out = reo(&[&arguments[..], &["weak", "--to", target]].concat()).assert().success();
         out.stdout(contains(part)).stderr(contains("4 states, 4 transitions"));
     }
+}
+
+#[test]
+fn networks_make_no_product() {
+    let network = ["compose", ALTERNATOR, "--set", "n=64", "--to", "mcrl2", "--network"];
+    let output = reo(&network).assert().success().get_output().clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.ends_with("\ninit N253;\n"), "{text}");
 }
 
 #[test]
@@ -322,6 +330,10 @@ fn wrong_input() {
             "only counts",
         ),
         (
+            &["compose", ALTERNATOR, "--set", "n=3", "--to", "dot", "--network"],
+            "use it with --to mcrl2 alone",
+        ),
+        (
             &["compose", ALTERNATOR, "--set", "n=3", "--device", "opencl"],
             "--device is for --mode dense",
         ),
@@ -403,6 +415,8 @@ fn a_drawing_and_its_page() {
     drawn.stdout(contains("data-key=\"c0.1\"").and(contains("data-key=\"s1\"")));
     let drawn = reo(&[&base[..], &["--circuit"]].concat()).assert().success();
     drawn.stdout(contains("data-key=\"s1\"").not());
+    let drawn = reo(&["draw", ALTERNATOR, "--set", "n=4", "--width", "600"]).assert().success();
+    drawn.stdout(contains("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"592\""));
     let run = [&base[..], &["--steps", &steps, "-o", &svg, "--html", &page]].concat();
     reo(&run).assert().success();
     let text = std::fs::read_to_string(&svg).expect("written");

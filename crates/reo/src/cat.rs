@@ -45,10 +45,7 @@ use crate::constraint::{DataConstraint, DataTerm, Literal};
 use crate::symbol::{Cell, NameId, SymbolId, Symbols};
 use crate::syntax::condition::{self, ClaimValue, Claimed, Dialect, GuardClaim};
 use crate::syntax::lex::{self, CAT, Cursor, TokenKind};
-use crate::syntax::{Read, Source, Spot, SyntaxFault, WithPlace};
-
-/// Most words of all labels together.
-const MAX_LABELS: usize = 32 << 20;
+use crate::syntax::{MAX_LABELS, Read, Source, Spot, SyntaxFault, WithPlace};
 
 /// A fault and its place, on one line.
 pub type CatError = WithPlace<CatFault>;
@@ -122,9 +119,9 @@ pub(crate) fn of_automata(source: &Source, files: &[File]) -> Result<Connector, 
             |name: &String| ChannelEnd { node: name.clone(), writes: file.written.contains(name) };
         circuit.push(Channel {
             kind: file.name.clone(),
-            arguments: Vec::new(),
             ends: file.names.iter().map(end).collect(),
             names: file.names.iter().map(|n| symbols.name(n)).collect(),
+            ..Channel::default()
         });
     }
     let interface: IndexSet<&String> = files.iter().flat_map(|f| &f.names).collect();

@@ -35,7 +35,7 @@ pub struct ConnectorPart {
 }
 
 /// A channel or component as the text has it: what a drawing shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Channel {
     /// Its component, such as `fifo1`.
     pub kind: String,
@@ -45,6 +45,8 @@ pub struct Channel {
     pub ends: Vec<ChannelEnd>,
     /// The name that fires at each end.
     pub names: Vec<NameId>,
+    /// The component of the connector that it is in, such as `token.1`; empty if in none.
+    pub within: String,
 }
 
 /// Automata over shared names. Two are equal if they do the same by the same names.
@@ -79,6 +81,25 @@ impl PartialEq for Connector {
 impl Eq for Connector {}
 
 impl Connector {
+    /// One automaton all of whose names the environment sees.
+    pub(crate) fn alone(
+        name: &str,
+        automaton: Automaton,
+        symbols: Symbols,
+        notes: Notes,
+    ) -> Connector {
+        let kind = name.to_owned();
+        Connector {
+            name: kind.clone(),
+            symbols,
+            interface: automaton.alphabet().to_vec(),
+            parts: vec![ConnectorPart { kind, automaton }],
+            written: Vec::new(),
+            notes: notes.0.into_iter().collect(),
+            circuit: Vec::new(),
+        }
+    }
+
     /// Names of the parts that the environment does not see, sorted.
     pub fn inner(&self) -> Vec<NameId> {
         let all = self.parts.iter().flat_map(|p| p.automaton.alphabet());
@@ -155,18 +176,20 @@ type Make<'a> = Box<dyn FnOnce(&[NameId], &mut Symbols) -> Automaton + 'a>;
 pub struct Wiring<'a> {
     name: String,
     symbols: Symbols,
-    /// What each is, what it is made with, and where it ends.
-    channels: Vec<(String, Vec<String>, Vec<ChannelEnd>, Make<'a>)>,
+    /// Without names.
+    channels: Vec<(Channel, Make<'a>)>,
     /// What has no automaton.
-    foreign: Vec<(String, Vec<ChannelEnd>)>,
+    foreign: Vec<Channel>,
     notes: Vec<String>,
+    /// Where what is added next is.
+    within: String,
 }
 
 impl<'a> Wiring<'a> {
     /// Nothing yet.
     pub fn new(name: &str) -> Self {
-        let (symbols, channels, foreign, notes) = <_>::default();
-        Wiring { name: name.into(), symbols, channels, foreign, notes }
+        let (symbols, channels, foreign, notes, within) = <_>::default();
+        Wiring { name: name.into(), symbols, channels, foreign, notes, within }
     }
 
     /// The words of the connector.
@@ -192,7 +215,18 @@ impl<'a> Wiring<'a> {
         ends: &[ChannelEnd],
         make: impl FnOnce(&[NameId], &mut Symbols) -> Automaton + 'a,
     ) {
-        self.channels.push((kind.into(), arguments.to_vec(), ends.to_vec(), Box::new(make)));
+        self.channels.push((self.channel(kind, arguments, ends), Box::new(make)));
+    }
+
+    fn channel(&self, kind: &str, arguments: &[String], ends: &[ChannelEnd]) -> Channel {
+        let (kind, within) = (kind.to_owned(), self.within.clone());
+        let (arguments, ends) = (arguments.to_vec(), ends.to_vec());
+        Channel { kind, arguments, ends, names: Vec::new(), within }
+    }
+
+    /// What is added next is in this component of the connector; in none if it is empty.
+    pub(crate) fn enter(&mut self, component: &str) {
+        component.clone_into(&mut self.within);
     }
 
     /// Gives an end its own node, `own`, with a channel to the node where it was.
@@ -204,7 +238,7 @@ impl<'a> Wiring<'a> {
 
     /// Adds a component of which nothing is known, for drawings.
     pub fn show(&mut self, kind: &str, ends: &[ChannelEnd]) {
-        self.foreign.push((kind.to_owned(), ends.to_vec()));
+        self.foreign.push(self.channel(kind, &[], ends));
     }
 
     /// Adds a line about how the text was read.
@@ -216,7 +250,7 @@ impl<'a> Wiring<'a> {
     /// each whether something writes to it and whether something reads from it.
     pub fn nodes(&self) -> IndexMap<&str, (bool, bool)> {
         let mut nodes: IndexMap<&str, (bool, bool)> = IndexMap::new();
-        for end in self.channels.iter().flat_map(|(_, _, ends, _)| ends) {
+        for end in self.channels.iter().flat_map(|(channel, _)| &channel.ends) {
             let node = nodes.entry(&end.node).or_default();
             node.0 |= end.writes;
             node.1 |= !end.writes;
@@ -230,19 +264,20 @@ impl<'a> Wiring<'a> {
     /// A merger is right behind the last channel that writes to its node.
     pub fn finish(mut self, interface: &[&str]) -> Connector {
         let mut writers: IndexMap<String, usize> = IndexMap::new();
-        for end in self.channels.iter().flat_map(|(_, _, ends, _)| ends).filter(|e| e.writes) {
+        for end in self.channels.iter().flat_map(|(channel, _)| &channel.ends).filter(|e| e.writes)
+        {
             *writers.entry(end.node.clone()).or_default() += 1;
         }
         let mut parts = Vec::new();
         let mut merged: IndexMap<String, Vec<NameId>> = IndexMap::new();
         let mut circuit = Vec::new();
-        for (kind, arguments, ends, make) in std::mem::take(&mut self.channels) {
-            let (names, extra) = self.names(&ends, &writers, &mut merged);
+        for (mut channel, make) in std::mem::take(&mut self.channels) {
+            let (names, extra) = self.names(&channel.ends, &writers, &mut merged);
             let automaton = make(&names, &mut self.symbols);
-            circuit.push(Channel { kind: kind.clone(), arguments, ends: ends.clone(), names });
-            parts.push(ConnectorPart { kind, automaton });
+            channel.names = names;
+            parts.push(ConnectorPart { kind: channel.kind.clone(), automaton });
             parts.extend(extra);
-            for end in ends.iter().filter(|e| e.writes) {
+            for end in channel.ends.iter().filter(|e| e.writes) {
                 let complete = merged.get(&end.node).is_some_and(|m| m.len() == writers[&end.node]);
                 if complete && let Some(inputs) = merged.swap_remove(&end.node) {
                     let node = self.symbols.name(&end.node);
@@ -250,12 +285,14 @@ impl<'a> Wiring<'a> {
                     parts.push(ConnectorPart { kind: "merger".into(), automaton });
                 }
             }
+            circuit.push(channel);
         }
         let written = writers.keys().map(|node| self.symbols.name(node)).collect();
         let seen: IndexSet<NameId> = interface.iter().map(|n| self.symbols.name(n)).collect();
-        for (kind, ends) in std::mem::take(&mut self.foreign) {
-            let names = ends.iter().map(|end| self.symbols.name(&end.node)).collect();
-            circuit.push(Channel { kind, arguments: Vec::new(), ends, names });
+        for mut channel in std::mem::take(&mut self.foreign) {
+            let name = |end: &ChannelEnd| self.symbols.name(&end.node);
+            channel.names = channel.ends.iter().map(name).collect();
+            circuit.push(channel);
         }
         Connector {
             name: self.name,

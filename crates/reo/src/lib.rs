@@ -1,10 +1,11 @@
 //! Reo connectors as constraint automata: read, composed, hidden, minimised, compared, written.
 //!
-//! Data flows one way: a text (Treo, `.cat`, JSON) or calls of [`primitive`] give a
+//! Data flows one way: a text (Treo, `.cat`, `.aut`, JSON) or calls of [`primitive`] give a
 //! [`connector::Connector`], its parts are [`automaton::Automaton`]s over shared names, `product`
 //! puts them together, `hide` and `bisimulation` make the result small, `export` writes it for
 //! other tools, `generate` as a program. This crate is pure: it opens no file and knows no device.
 
+pub mod aut;
 pub mod automaton;
 pub mod bisimulation;
 pub mod cat;

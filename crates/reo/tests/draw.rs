@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::bisimulation::Equivalence;
-use tickbound_reo::connector::Connector;
+use tickbound_reo::connector::{Channel, ChannelEnd, Connector};
 use tickbound_reo::draw::{self, Frame, GraphPicture, PicturePoint, Piece, Shape};
 use tickbound_reo::export::{ExportSubject, picture};
 use tickbound_reo::limits::ProductLimits;
@@ -176,11 +176,11 @@ fn ends_at_borders(picture: &GraphPicture, what: &str) {
 
 /// Draws a connector and its automaton, and checks both; gives them if they can be drawn.
 fn checked(connector: &Connector, what: &str) -> Option<(GraphPicture, Option<GraphPicture>)> {
-    let circuit = draw::circuit(connector).ok()?;
+    let circuit = draw::circuit(connector, None).ok()?;
     orderly(&circuit, what);
     ends_at_borders(&circuit, what);
     let automaton = small(connector);
-    let beside = picture(subject(connector, &automaton)).ok();
+    let beside = picture(subject(connector, &automaton), None).ok();
     if let Some(beside) = &beside {
         orderly(beside, &format!("{what}, automaton"));
         ends_at_borders(beside, &format!("{what}, automaton"));
@@ -230,6 +230,62 @@ fn examples() {
     }
 }
 
+/// Pictures in rows, which were looked at when their heights were noted; an automaton below one.
+#[test]
+fn circuits_in_rows() {
+    let mut heights = Vec::new();
+    for (file, settings, width, height) in [
+        ("chain.treo", "n=9", 400.0, 351.0),
+        ("alternator.treo", "n=4", 600.0, 520.0),
+        ("sequencer.treo", "n=4 start=go", 500.0, 304.0),
+    ] {
+        let connector = read(file, settings);
+        let rows = draw::circuit(&connector, Some(width)).unwrap();
+        assert!(rows.width <= width, "{} {width}", rows.width);
+        if let Ok(folder) = std::env::var("TICKBOUND_PICTURES") {
+            let svg = draw::svg("rows", &[(vec![&rows], None)]);
+            std::fs::write(format!("{folder}/rows-{file}.svg"), svg).unwrap();
+        }
+        heights.push((rows.height, height));
+        let automaton = small(&connector);
+        let beside = picture(subject(&connector, &automaton), Some(width)).unwrap();
+        let both = draw::stacked(&rows, &beside);
+        orderly(&both, file);
+        assert_eq!(both.items.len(), rows.items.len() + beside.items.len());
+        assert_eq!(both.width, rows.width.max(beside.width));
+    }
+    assert!(heights.iter().all(|(found, height)| found == height), "{heights:?}");
+}
+
+/// Components as boxes: of two uses of a pair of buffers, with what stands beside them.
+#[test]
+fn components_as_boxes() {
+    let text = "pair(x, y) { fifo1(x, m) fifo1(m, y) fifo1(x, z) sync(z, w) }
+        f(a, c, d) { pair(a, b) pair(b, c) lossy(b, d) }";
+    let whole = connector(text, "").unwrap_or_else(|e| panic!("{e}"));
+    let folded = draw::folded(&whole);
+    assert_eq!(folded.parts, whole.parts);
+    let drawn = |channel: &Channel| {
+        let end = |end: &ChannelEnd| format!("{}{}", end.node, if end.writes { "!" } else { "?" });
+        let ends: Vec<String> = channel.ends.iter().map(end).collect();
+        format!("{} {}", channel.kind, ends.join(" "))
+    };
+    let circuit: Vec<String> = folded.circuit.iter().map(drawn).collect();
+    assert_eq!(circuit, ["pair.1 a? b!", "pair.2 b? c!", "lossy b? d!"]);
+    let (picture, _) = checked(&folded, "folded").unwrap();
+    let boxes = picture.items.iter().flat_map(|item| &item.shapes);
+    assert_eq!(boxes.filter(|shape| matches!(shape, Shape::Box(..))).count(), 2);
+    // A port that fires lights its box.
+    let mut player = Player::new(&folded).unwrap();
+    for wanted in Wanted::all(&Source::new("steps", "{a}")).unwrap() {
+        player.follow(&wanted).unwrap();
+    }
+    let frames = draw::frames(&folded, None, &player.taken());
+    let on: Vec<&str> = frames[1].on.iter().map(String::as_str).collect();
+    assert_eq!(on, ["c0", "c0.0", "n0"]);
+    assert_eq!(draw::folded(&folded).circuit.len(), 3);
+}
+
 #[test]
 fn parts_without_a_circuit_are_components() {
     let text = r#"{ "format": "tickbound-reo", "version": 1,
@@ -266,7 +322,7 @@ fn connectors_by_other_hands() {
 }
 
 /// Channels between a few nodes, as Treo text.
-fn circuits() -> impl Strategy<Value = String> {
+pub fn circuits(channels: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     let channel = (0..15usize, 0..8usize, 0..8usize, 0..8usize).prop_map(|(kind, a, b, c)| {
         const KINDS: [&str; 15] = [
             "sync",
@@ -288,7 +344,7 @@ fn circuits() -> impl Strategy<Value = String> {
         let third = if kind >= 12 { format!(", n{c}") } else { String::new() };
         format!("{}(n{a}, n{b}{third})", KINDS[kind])
     });
-    proptest::collection::vec(channel, 1..40)
+    proptest::collection::vec(channel, channels)
         .prop_map(|all| joined("some", &["n0", "n1", "n2", "n3"], &all.join(" ")))
 }
 
@@ -296,16 +352,32 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn random_circuits(text in circuits()) {
+    fn random_circuits(text in circuits(1..40)) {
         let connector = connector(&text, "").unwrap();
-        let circuit = draw::circuit(&connector).unwrap();
+        let circuit = draw::circuit(&connector, None).unwrap();
         orderly(&circuit, &text);
         ends_at_borders(&circuit, &text);
-        prop_assert_eq!(draw::circuit(&connector).unwrap(), circuit);
+        prop_assert_eq!(draw::circuit(&connector, None).unwrap(), circuit);
+    }
+
+    /// As orderly in rows; nothing is lost, and rows that hold several columns are not too wide.
+    #[test]
+    fn random_circuits_in_rows(text in circuits(1..40), width in 100..1000_u32) {
+        let connector = connector(&text, "").unwrap();
+        let whole = draw::circuit(&connector, None).unwrap();
+        let width = f64::from(width);
+        let rows = draw::circuit(&connector, Some(width)).unwrap();
+        orderly(&rows, &text);
+        ends_at_borders(&rows, &text);
+        prop_assert_eq!(rows == whole, whole.width <= width);
+        let keys = |p: &GraphPicture| -> Vec<String> {
+            p.items.iter().map(|item| format!("{} {}", item.key, item.shapes.len())).collect()
+        };
+        prop_assert_eq!(keys(&rows), keys(&whole));
     }
 
     #[test]
-    fn random_automata(family in crate::families::family(3, true)) {
+    fn random_automata(family in crate::families::family(3, true), width in 100..800_u32) {
         let automaton = crate::families::by_definition(&family);
         let mut symbols = tickbound_reo::symbol::Symbols::new();
         for name in ["0", "1", "2", "3", "4"] {
@@ -313,7 +385,8 @@ proptest! {
         }
         let subject = ExportSubject { name: "f", automaton: &automaton, symbols: &symbols,
             inputs: &[], interface: &[] };
-        if let Ok(drawn) = picture(subject) {
+        for width in [None, Some(f64::from(width))] {
+            let Ok(drawn) = picture(subject, width) else { continue };
             orderly(&drawn, "a random automaton");
             ends_at_borders(&drawn, "a random automaton");
             let keys = drawn.items.iter().filter(|i| i.key.starts_with('t')).count();
@@ -342,7 +415,8 @@ fn the_steps_of_a_run() {
     assert_eq!(on(2).split_once(" s").unwrap().0, "c0 c0.1 c1 c1.0 n2");
     assert_eq!(frames[2].caption, "2. {m = 7}");
     // Every key is that of an item.
-    let pictures = [draw::circuit(&two).unwrap(), picture(subject(&two, &automaton)).unwrap()];
+    let pictures =
+        [draw::circuit(&two, None).unwrap(), picture(subject(&two, &automaton), None).unwrap()];
     let known: Vec<&str> = pictures.iter().flat_map(|p| &p.items).map(|i| i.key.as_str()).collect();
     for frame in &frames {
         assert!(frame.on.iter().all(|key| known.contains(&key.as_str())), "{frame:?}");
@@ -355,7 +429,7 @@ fn the_steps_of_a_run() {
 #[test]
 fn a_drawing_as_text() {
     let connector = read("lossy_fifo.treo", "");
-    let circuit = draw::circuit(&connector).unwrap();
+    let circuit = draw::circuit(&connector, None).unwrap();
     insta::assert_snapshot!("drawing", draw::svg("lossy <fifo>", &[(vec![&circuit], None)]));
 }
 
@@ -363,7 +437,7 @@ fn a_drawing_as_text() {
 fn too_many_channels_are_refused() {
     let crowded =
         connector("many(a[0]?, a[n]!) { { sync(a[i-1], a[i]) | i : <1..n> } }", "n=301").unwrap();
-    let error = draw::circuit(&crowded).unwrap_err().to_string();
+    let error = draw::circuit(&crowded, None).unwrap_err().to_string();
     assert_eq!(
         error,
         "a drawing of 301 channels with 602 ends would not be readable (at most 300 and 1200); \
@@ -371,5 +445,5 @@ fn too_many_channels_are_refused() {
     );
     let most =
         connector("many(a[0]?, a[n]!) { { sync(a[i-1], a[i]) | i : <1..n> } }", "n=300").unwrap();
-    orderly(&draw::circuit(&most).unwrap(), "300 channels");
+    orderly(&draw::circuit(&most, None).unwrap(), "300 channels");
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tickbound_reo::syntax::{Source, condition};
 use tickbound_reo::treo::{self, Shelf, TreoRequest};
-use tickbound_reo::{cat, json};
+use tickbound_reo::{aut, cat, json};
 
 /// Tries all readers on a text.
 fn read_all(text: &str) {
@@ -15,6 +15,7 @@ fn read_all(text: &str) {
         }
     }
     for error in [
+        aut::connector(&source).err().map(|e| e.to_string()),
         cat::connector(&source).err().map(|e| e.to_string()),
         json::connector(&source).err().map(|e| e.to_string()),
         condition::parse(text).err().map(|e| e.to_string()),
@@ -24,7 +25,7 @@ fn read_all(text: &str) {
 }
 
 /// Pieces of the three languages, put together at random.
-const PIECES: [&str; 88] = [
+const PIECES: [&str; 91] = [
     "section",
     "import",
     "reo",
@@ -111,6 +112,9 @@ const PIECES: [&str; 88] = [
     "f(x)",
     "P(a)",
     "1.5",
+    "\ndes (0, 1, 2)\n",
+    "\n(0, \"a|b\", 1)\n",
+    "[a = $m']\", 1)",
     "\n",
     "{ \"kind\": \"sync\", \"ends\": [] }",
 ];

@@ -1,5 +1,6 @@
 //! What connectors and automata promise. One binary for all, so that the crate is linked once.
 
+mod aut;
 mod bisimulation;
 mod cat;
 mod check;
@@ -19,6 +20,7 @@ mod implicit;
 mod inputs_fuzz;
 mod json;
 mod ltl;
+mod network;
 mod possible;
 mod reachable;
 mod reachable_shared;

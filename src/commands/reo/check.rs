@@ -22,7 +22,7 @@ use crate::commands::values::ByteSize;
 /// Arguments of `reo check`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo, .ea or .json file
+    /// Connector: a .treo, .cat, .reo, .ea, .aut or .json file
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,

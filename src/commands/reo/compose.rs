@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use tickbound_reo::connector::Connector;
-use tickbound_reo::export::{self, ExportSubject};
+use tickbound_reo::export::{self, ExportSubject, Format};
 use tickbound_reo::symbol::NameId;
 use tickbound_reo_stream::Streamed;
 
@@ -32,6 +32,15 @@ fn compose(args: &Args, ranks: &mut Ranks) -> Result<Exit, CliError> {
     }
     let names = hidden(&connector, args.hide.as_deref(), args.hide_inner)?;
     streamable(args, &names)?;
+    if args.network {
+        if args.to != Some(Format::Mcrl2) || args.mode != Mode::Reachable {
+            return Err(input("--network makes no product; use it with --to mcrl2 alone"));
+        }
+        let text = export::mcrl2_network(&connector, &names).map_err(input)?;
+        let saved =
+            if ranks.is_first() { say_or_save(args.output.as_deref(), &text) } else { Ok(()) };
+        return saved.map(|()| Exit::Done);
+    }
     let begin = Instant::now();
     let made = within_line("composing", args.memory, |limits, line| {
         let (connector, names, line) = (&connector, &names[..], Line(line));

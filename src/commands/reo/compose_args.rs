@@ -25,7 +25,7 @@ tickbound_input::named! {
 /// Arguments of `reo compose`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo, .ea or .json file
+    /// Connector: a .treo, .cat, .reo, .ea, .aut or .json file
     pub file: String,
     #[command(flatten)]
     pub choice: load::ConnectorArgs,
@@ -52,6 +52,9 @@ pub(super) struct Args {
     /// Write the automaton
     #[arg(long, value_parser = named::<Format>())]
     pub to: Option<Format>,
+    /// With --to mcrl2: write the parts as processes that communicate, and make no product
+    #[arg(long, requires = "to", conflicts_with_all = ["minimize", "json", "stream"])]
+    pub network: bool,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE", requires = "to")]
     pub output: Option<String>,

@@ -22,7 +22,7 @@ const MAX_ROWS: usize = 40;
 /// Arguments of `reo draw`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo, .ea or .json file
+    /// Connector: a .treo, .cat, .reo, .ea, .aut or .json file
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,
@@ -32,6 +32,12 @@ pub(super) struct Args {
     /// Draw the circuit alone, without the automaton
     #[arg(long)]
     circuit: bool,
+    /// Draw each component of a Treo file that is made of others as a box with its ports
+    #[arg(long)]
+    fold: bool,
+    /// Draw what is wider than this in several rows, and the automaton below the circuit
+    #[arg(long, value_name = "PX", value_parser = clap::value_parser!(u32).range(100..))]
+    width: Option<u32>,
     /// Most memory for the automaton
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
     memory: ByteSize,
@@ -44,15 +50,16 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    let connector = load::connector(&args.file, &args.choice)?;
-    notes(&connector);
+    let read = load::connector(&args.file, &args.choice)?;
+    notes(&read);
+    let connector = if args.fold { draw::folded(&read) } else { read };
     let outputs = Outputs::default().file("--output", args.output.as_ref());
     outputs
         .file("--html", args.html.as_ref())
         .check(&args.choice.files_and(args.steps.as_deref()))?;
-    let circuit = draw::circuit(&connector).map_err(input)?;
+    let circuit = draw::circuit(&connector, args.width.map(f64::from)).map_err(input)?;
     let automaton = if args.circuit { None } else { small(args, &connector)? };
-    let beside = automaton.as_ref().and_then(|automaton| drawn(&connector, automaton));
+    let beside = automaton.as_ref().and_then(|automaton| drawn(args, &connector, automaton));
     let shown = automaton.as_ref().filter(|_| beside.is_some());
     let frames = match &args.steps {
         Some(path) => draw::frames(&connector, shown, &steps_of(&connector, path)?.taken()),
@@ -64,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             return say(&format!("{path} written\n")).map(|()| Exit::Done);
         }
     }
-    let text = svg(&connector, &circuit, beside.as_ref(), &frames);
+    let text = svg(&connector, &circuit, beside.as_ref(), &frames, args.width);
     say_or_save(args.output.as_deref(), &text).map(|()| Exit::Done)
 }
 
@@ -87,7 +94,7 @@ fn small(args: &Args, connector: &Connector) -> Result<Option<Automaton>, CliErr
 }
 
 /// Its picture, unless it would not be readable.
-fn drawn(connector: &Connector, automaton: &Automaton) -> Option<GraphPicture> {
+fn drawn(args: &Args, connector: &Connector, automaton: &Automaton) -> Option<GraphPicture> {
     let subject = ExportSubject {
         name: &connector.name,
         automaton,
@@ -95,7 +102,7 @@ fn drawn(connector: &Connector, automaton: &Automaton) -> Option<GraphPicture> {
         inputs: &[],
         interface: &connector.interface,
     };
-    match export::picture(subject) {
+    match export::picture(subject, args.width.map(f64::from)) {
         Ok(picture) => Some(picture),
         Err(error) => {
             note!("tickbound: without the automaton: {error}");
@@ -109,8 +116,15 @@ fn svg(
     circuit: &GraphPicture,
     beside: Option<&GraphPicture>,
     frames: &[Frame],
+    width: Option<u32>,
 ) -> String {
-    let pictures: Vec<&GraphPicture> = [circuit].into_iter().chain(beside).collect();
+    let wide =
+        |b: &&GraphPicture| width.is_some_and(|most| circuit.width + b.width > f64::from(most));
+    let stacked = beside.filter(wide).map(|beside| draw::stacked(circuit, beside));
+    let pictures: Vec<&GraphPicture> = match &stacked {
+        Some(both) => vec![both],
+        None => [circuit].into_iter().chain(beside).collect(),
+    };
     if frames.len() > MAX_ROWS {
         note!(
             "tickbound: the first {MAX_ROWS} of {} steps are drawn; --html shows all",

@@ -17,8 +17,8 @@ use crate::commands::values::{ByteSize, named};
 /// Arguments of `reo generate`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo, .ea or .json file. The environment puts data at names of its
-    /// interface to which no part writes, and takes them at the others
+    /// Connector: a .treo, .cat, .reo, .ea, .aut or .json file. The environment puts data at names
+    /// of its interface to which no part writes, and takes them at the others
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,

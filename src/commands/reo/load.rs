@@ -12,7 +12,7 @@ use tickbound_reo::context::in_context;
 use tickbound_reo::symbol::NameId;
 use tickbound_reo::syntax::{MAX_TEXT, Source};
 use tickbound_reo::treo::{self, Library, TreoRequest};
-use tickbound_reo::{cat, ect, json};
+use tickbound_reo::{aut, cat, ect, json};
 
 use super::shared::{DEFAULT_MEMORY, within};
 use crate::commands::values::ByteSize;
@@ -85,16 +85,15 @@ impl Library for Disk<'_> {
     }
 }
 
-/// The connector in the file at `path`: Treo, `.cat`, `.reo`, `.ea` or JSON, by its ending.
+/// The connector in the file at `path`: Treo, `.cat`, `.reo`, `.ea`, `.aut` or JSON, by ending.
 pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector, CliError> {
-    let unreadable = |error| {
-        CliError::Input(format!("{path}: {error}; give a .treo, .cat, .reo, .ea or .json file"))
+    let unreadable = |why: String| {
+        input(format!("{path}: {why}; give a .treo, .cat, .reo, .ea, .aut or .json file"))
     };
-    let text = match Disk(&[], &choice.files).read(path) {
-        Ok(Some(text)) => text,
-        Ok(None) => return Err(unreadable("there is no such file".into())),
-        Err(why) => return Err(unreadable(why)),
-    };
+    let text = Disk(&[], &choice.files)
+        .read(path)
+        .and_then(|text| text.ok_or_else(|| "there is no such file".to_owned()))
+        .map_err(unreadable)?;
     let source = Source::new(path, &text);
     let end = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or_default();
     let named = end == "treo" || ["reo", "ea"].contains(&end) && choice.set.is_empty();
@@ -106,6 +105,7 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
             treo::connector(&source, &Disk(&choice.library, &choice.files), &request(choice)?)
                 .map_err(input)?
         }
+        "aut" => aut::connector(&source).map_err(input)?,
         "cat" => cat::connector(&source).map_err(input)?,
         "reo" => ect::connector(&source, choice.component.as_deref()).map_err(input)?,
         "ea" => ect::automata(&source, choice.component.as_deref()).map_err(input)?,

@@ -16,7 +16,7 @@ use crate::commands::stop::{self, Memory};
 /// Arguments of `reo run`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo, .ea or .json file
+    /// Connector: a .treo, .cat, .reo, .ea, .aut or .json file
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,

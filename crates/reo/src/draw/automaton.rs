@@ -3,6 +3,7 @@
 use super::circuit::{drawn, lean};
 use super::columns::{Vertex, place};
 use super::picture::{GraphPicture, PictureItem, PicturePoint, Shape, head, line, text};
+use super::rows;
 use super::words::{Brief, label, short, size, wrapped};
 use crate::automaton::{Automaton, Transition};
 use crate::symbol::Symbols;
@@ -20,8 +21,9 @@ const BEGIN: f64 = 15.0;
 /// An automaton as states and steps; an arrow from above marks initial states. Steps of which there
 /// are several between two states stand apart.
 ///
-/// Items are called `s0`, `s1` and so on, the steps `t0`, `t1` in their order.
-pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> GraphPicture {
+/// Items are called `s0`, `s1` and so on, the steps `t0`, `t1` in their order. What is wider than
+/// `width` pixels is drawn in several rows.
+pub fn automaton(automaton: &Automaton, symbols: &Symbols, width: Option<f64>) -> GraphPicture {
     let steps: Vec<Transition<'_>> = automaton.all_steps().collect();
     let words = |symbol| symbols.word(symbol);
     let names = automaton.alphabet().iter().map(|name| words(name.0));
@@ -49,7 +51,7 @@ pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> GraphPicture {
     }
     let state = |state: usize| shown(automaton, state, placed.places[state]);
     items.extend((0..states).map(state));
-    GraphPicture { width: placed.width, height: placed.height, items }
+    rows::picture(items, &placed, width)
 }
 
 /// Boxes around the states and then the labels of the steps, and the links between them.

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::columns::{Placed, Route, Vertex, number, place};
 use super::picture::{GraphPicture, PictureItem, PicturePoint, Piece, Shape, at, head, text};
+use super::rows;
 use super::sign::{self, RING, Sign};
 use super::words::{self, LINE, size};
 use crate::connector::{Channel, ChannelEnd, Connector};
@@ -44,14 +45,18 @@ const NAME: usize = 18;
 /// The circuit of a connector as its text has it; parts that are automata are components.
 ///
 /// Items are called `n0`, `n1` and so on in the order of `nodes`, and `c0`, `c1` in that of the
-/// channels; the line of end 1 of channel 0 is `c0.1`.
-pub fn circuit(connector: &Connector) -> Result<GraphPicture, Crowded> {
+/// channels; the line of end 1 of channel 0 is `c0.1`. What is wider than `width` pixels is drawn
+/// in several rows.
+///
+/// # Errors
+/// More channels or ends than are readable.
+pub fn circuit(connector: &Connector, width: Option<f64>) -> Result<GraphPicture, Crowded> {
     let channels = channels(connector);
     let ends = channels.iter().map(|c| c.ends.len()).sum();
     if channels.len() > MAX_CHANNELS || ends > MAX_ENDS {
         return Err(Crowded { channels: channels.len(), ends });
     }
-    Ok(Plan::new(connector, &channels).draw())
+    Ok(Plan::new(connector, &channels).draw(width))
 }
 
 /// What is drawn: the circuit, or a component for each part.
@@ -67,7 +72,7 @@ pub(super) fn channels(connector: &Connector) -> Vec<Channel> {
             writes: connector.written.contains(name),
         };
         let ends = names.iter().map(end).collect();
-        Channel { kind: part.kind.clone(), arguments: Vec::new(), ends, names }
+        Channel { kind: part.kind.clone(), ends, names, ..Channel::default() }
     };
     connector.parts.iter().map(channel).collect()
 }
@@ -171,7 +176,7 @@ impl<'a> Plan<'a> {
         vec![words::short(last, NAME)]
     }
 
-    fn draw(self) -> GraphPicture {
+    fn draw(self, width: Option<f64>) -> GraphPicture {
         let placed = place(&self.boxes, &self.links);
         let mut items = Vec::new();
         let mut number = 0;
@@ -181,7 +186,7 @@ impl<'a> Plan<'a> {
             items.extend(self.channel(k, &placed, routes));
         }
         items.extend((0..self.nodes.len()).map(|node| self.node(node, &placed)));
-        GraphPicture { width: placed.width, height: placed.height, items }
+        rows::picture(items, &placed, width)
     }
 
     fn node(&self, node: usize, placed: &Placed) -> PictureItem {

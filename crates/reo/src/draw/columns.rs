@@ -37,6 +37,17 @@ pub(super) struct Placed {
     pub routes: Vec<Route>,
     pub width: f64,
     pub height: f64,
+    /// From the left.
+    pub columns: Vec<PlacedColumn>,
+}
+
+/// A column: its right border, the heights from which to which it reaches, and those at which lines
+/// go on to the next column, from the top.
+#[derive(Debug)]
+pub(super) struct PlacedColumn {
+    pub right: f64,
+    pub y: (f64, f64),
+    pub lines: Vec<f64>,
 }
 
 /// Pixels between boxes of a column, around a line that passes a column, and around everything.
@@ -315,7 +326,25 @@ impl Work {
             if link[0] == left { route } else { route.reversed() }
         };
         let routes = links.iter().enumerate().map(route).collect();
-        Placed { places, routes, width, height }
+        let columns = self.placed_columns(&ports, &spans);
+        Placed { places, routes, width, height, columns }
+    }
+
+    fn placed_columns(&self, ports: &[Vec<[f64; 2]>], spans: &[(f64, f64)]) -> Vec<PlacedColumn> {
+        let column = |(cells, (_, right)): (&Vec<usize>, &(f64, f64))| {
+            let low = cells.iter().map(|c| self.y[*c] - self.cells[*c].above);
+            let high = cells.iter().map(|c| self.y[*c] + self.cells[*c].below);
+            let y = (low.fold(f64::INFINITY, f64::min), high.fold(0.0, f64::max));
+            PlacedColumn { right: *right, y, lines: Vec::new() }
+        };
+        let mut columns: Vec<PlacedColumn> = self.columns.iter().zip(spans).map(column).collect();
+        for (way, ports) in self.ways.iter().zip(ports) {
+            for (cell, [from, _]) in way.iter().zip(ports) {
+                columns[self.cells[*cell].column].lines.push(*from);
+            }
+        }
+        columns.iter_mut().for_each(|column| column.lines.sort_by(f64::total_cmp));
+        columns
     }
 
     /// For each part of each link the heights at which it leaves and reaches its cells.

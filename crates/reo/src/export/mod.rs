@@ -9,7 +9,8 @@
 //! | [`Format::Treo`] | Treo: states as `#WA`, with data rules as `#RBA` | kept |
 //! | [`Format::Json`] | ourselves, see [`crate::json`] | kept |
 //!
-//! Every writer refuses what its format cannot express, with advice.
+//! Every writer refuses what its format cannot express, with advice. [`mcrl2_network`] writes the
+//! parts of a connector in place of one automaton.
 
 mod aut;
 mod dot;
@@ -19,6 +20,7 @@ mod subject;
 mod treo;
 pub(crate) mod words;
 
+pub use mcrl2::mcrl2_network;
 pub use subject::{ExportError, ExportSubject};
 
 use crate::draw::{self, GraphPicture};
@@ -50,7 +52,7 @@ tickbound_input::named! {
 pub fn write(subject: ExportSubject, format: Format) -> Result<String, ExportError> {
     match format {
         Format::Dot => Ok(dot::write(subject)),
-        Format::Svg => picture(subject).map(|p| draw::svg(subject.name, &[(vec![&p], None)])),
+        Format::Svg => picture(subject, None).map(|p| draw::svg(subject.name, &[(vec![&p], None)])),
         Format::Aut => aut::write(subject),
         Format::Mcrl2 => Ok(mcrl2::write(subject)),
         Format::Promela => Ok(promela::write(subject)),
@@ -59,12 +61,15 @@ pub fn write(subject: ExportSubject, format: Format) -> Result<String, ExportErr
     }
 }
 
-/// An automaton as a picture.
-pub fn picture(subject: ExportSubject) -> Result<GraphPicture, ExportError> {
+/// An automaton as a picture, in several rows if it is wider than `width` pixels.
+///
+/// # Errors
+/// An automaton too large to be readable.
+pub fn picture(subject: ExportSubject, width: Option<f64>) -> Result<GraphPicture, ExportError> {
     let automaton = subject.automaton;
     let size = automaton.transitions().max(automaton.states());
     if size > MAX_STEPS {
         return Err(ExportError::Large { what: "a drawing", size, most: MAX_STEPS });
     }
-    Ok(draw::automaton(automaton, subject.symbols))
+    Ok(draw::automaton(automaton, subject.symbols, width))
 }

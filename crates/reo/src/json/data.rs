@@ -68,10 +68,6 @@ pub(super) struct StepData {
 
 pub const FORMAT: &str = "tickbound-reo";
 pub const VERSION: u32 = 1;
-/// Most states of all automata of a file.
-pub const MAX_STATES: usize = 1 << 24;
-/// Most 64-bit words of all labels of a file.
-pub const MAX_LABELS: usize = 1 << 25;
 
 /// A fault and its place: a line of the text, or a part and step.
 pub type JsonError = WithPlace<JsonFault>;

@@ -3,17 +3,14 @@
 use indexmap::{IndexMap, IndexSet};
 use tickbound_input::message::{excerpt, suggest};
 
-use super::data::{
-    AutomatonData, ConnectorData, JsonFault, MAX_LABELS, MAX_STATES, Made, PartData, StepData,
-    other,
-};
+use super::data::{AutomatonData, ConnectorData, JsonFault, Made, PartData, StepData, other};
 use crate::automaton::{Automaton, AutomatonBuilder};
 use crate::catalog::{MAX_ENDS, Primitive};
 use crate::connector::{ChannelEnd, Connector, ConnectorPart, Wiring};
 use crate::constraint::DataConstraint;
 use crate::label;
 use crate::symbol::{NameId, Symbols};
-use crate::syntax::{WithPlace, condition};
+use crate::syntax::{MAX_LABELS, MAX_STATES, WithPlace, condition};
 
 const MAX_PARTS: usize = 100_000;
 

@@ -48,7 +48,7 @@ pub const OWN: Words = Words(".~/@#[]-");
 
 impl Words {
     /// Whether the character may go on a word.
-    fn goes_on(self, c: char) -> bool {
+    pub fn goes_on(self, c: char) -> bool {
         c.is_alphanumeric() || c == '_' || self.0.contains(c)
     }
 

@@ -14,6 +14,10 @@ use tickbound_input::message::excerpt;
 
 /// Longest text that is read, in bytes.
 pub const MAX_TEXT: usize = 64 << 20;
+/// Most states of all automata of a text.
+pub(crate) const MAX_STATES: usize = 1 << 24;
+/// Most 64-bit words of all labels of a text.
+pub(crate) const MAX_LABELS: usize = 1 << 25;
 /// Deepest nesting of brackets, blocks and calls in a text.
 pub const MAX_NESTING: usize = 64;
 /// Longest word, in bytes.

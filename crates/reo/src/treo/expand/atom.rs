@@ -214,6 +214,9 @@ impl Expander<'_> {
         let mut visible: IndexSet<String> = f.ports.iter().map(|(name, _)| f.node(name)).collect();
         for leaf in self.leaves {
             let Leaf { kind, arguments, prefix, mut ends, make, open } = leaf;
+            // Of a part of a part the prefix is `token.1/fifo1.2/`.
+            let path = prefix.trim_end_matches('/').split_once('/');
+            wiring.enter(path.map_or("", |(component, _)| component));
             if matches!(make, Make::Foreign) {
                 wiring.show(&kind, &ends);
             }
