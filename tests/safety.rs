@@ -12,7 +12,7 @@ use tickbound_opencl::proof::terms::{Terms, VariableKind};
 use tickbound_opencl::{ReaderSetup, for_proofs};
 use tickbound_safety::answer::{Judged, Judgement, Safety, SafetyClaim};
 use tickbound_safety::quick::KnownLimits;
-use tickbound_safety::{VerifyOptions, verify};
+use tickbound_safety::{Verification, VerifyOptions, verify};
 
 /// A generator of numbers that no later version changes: xorshift.
 struct Random(u64);
@@ -36,6 +36,10 @@ impl Random {
 
 /// Reads a kernel from a folder of its own, and verifies it.
 fn verified(source: &str, launch: (&[i64], &[i64]), lengths: &[(&str, i64)]) -> Safety {
+    verification(source, launch, lengths).safety
+}
+
+fn verification(source: &str, launch: (&[i64], &[i64]), lengths: &[(&str, i64)]) -> Verification {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
     let argument = |(name, length): &(&str, i64)| {
@@ -52,7 +56,7 @@ fn verified(source: &str, launch: (&[i64], &[i64]), lengths: &[(&str, i64)]) -> 
     answer(&problem, folder.path())
 }
 
-fn answer(problem: &Problem, folder: &std::path::Path) -> Safety {
+fn answer(problem: &Problem, folder: &std::path::Path) -> Verification {
     let configurations = problem.configurations(&TableLimits::default()).unwrap();
     let read = for_proofs(problem, &configurations, folder, &ReaderSetup::default());
     let options = VerifyOptions {
@@ -466,7 +470,7 @@ fn unwritten(all: &[(i64, Trace)], item: usize) -> Vec<usize> {
 
 /// How many judgements of a random kernel were right, and how many were no decision: of all claims,
 /// and of those about what is written.
-pub fn compared(seed: u64) -> ([[usize; 2]; 2], Option<Safety>) {
+pub fn compared(seed: u64) -> ([[usize; 2]; 2], Option<Verification>) {
     let mut maker = Maker {
         random: Random::new(seed),
         names: ["a", "b", "c"].map(str::to_owned).to_vec(),
@@ -489,7 +493,8 @@ pub fn compared(seed: u64) -> ([[usize; 2]; 2], Option<Safety>) {
     text(&acts, &mut lines, &mut source);
     source.push_str("}\n");
     let Some(faults) = faults(&acts, groups, local) else { return ([[0; 2]; 2], None) };
-    let safety = verified(&source, (&[groups * local], &[local]), &[("g", 40)]);
+    let found = verification(&source, (&[groups * local], &[local]), &[("g", 40)]);
+    let safety = &found.safety;
     assert!(safety.unread.is_empty(), "seed {seed}: {:?}\n{source}", safety.unread);
     let has = |wanted| faults.iter().any(|(claim, _)| *claim == wanted);
     let diverges = has(SafetyClaim::Divergence);
@@ -535,7 +540,7 @@ pub fn compared(seed: u64) -> ([[usize; 2]; 2], Option<Safety>) {
             || races && *claim == SafetyClaim::Written;
         assert!(seen || other, "seed {seed}: {claim:?} {lines:?} is missed\n{source}");
     }
-    (counts, Some(safety))
+    (counts, Some(found))
 }
 
 /// Faults in the examples: what is replaced in the source, and what is found then.
@@ -561,10 +566,10 @@ const FAULTS: [(&str, &str, &str, SafetyClaim); 9] = [
 fn faults_in_examples() {
     let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels");
     for name in ["transpose", "reduction", "minimum", "nbody"] {
-        assert!(example(&examples, name, ("", "")).is_proved(), "{name}");
+        assert!(example(&examples, name, ("", "")).safety.is_proved(), "{name}");
     }
     for (name, from, to, claim) in FAULTS {
-        let safety = example(&examples, name, (from, to));
+        let safety = example(&examples, name, (from, to)).safety;
         let refuted = |judged: &Judged| judged.judgement == Judgement::Refuted;
         let about = safety.judged.iter().find(|judged| judged.claim == claim && refuted(judged));
         let witness = about.and_then(|judged| judged.witness.as_ref());
@@ -589,7 +594,7 @@ fn a_forgotten_rule() {
     }
     let made = |problem: &serde_json::Value| {
         let problem = Problem::from_value(problem, &IndexMap::new(), &platforms::find).unwrap();
-        answer(&problem, &examples)
+        answer(&problem, &examples).safety
     };
     assert!(made(&problem).is_proved());
     let rules = problem["constraints"].as_array_mut().unwrap();
@@ -616,12 +621,12 @@ fn combinations_without_a_rule() {
             "arguments": [{ "name": "g", "type": "int", "length": 64, "fill": 0 }] },
     });
     let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
-    let safety = answer(&problem, folder.path());
+    let safety = answer(&problem, folder.path()).safety;
     assert_eq!(safety.kept, ["A != 1 or B != 4", "A != 4 or B != 2"], "{safety:?}");
 }
 
 /// An example with a part of its source replaced.
-pub fn example(examples: &std::path::Path, name: &str, (from, to): (&str, &str)) -> Safety {
+pub fn example(examples: &std::path::Path, name: &str, (from, to): (&str, &str)) -> Verification {
     let folder = tempfile::tempdir().unwrap();
     let source = std::fs::read_to_string(examples.join(format!("{name}.cl"))).unwrap();
     assert!(source.contains(from), "{name}: {from}");

@@ -138,13 +138,7 @@ fn run_one(args: &TuneArgs, options: &SearchOptions) -> Result<Exit, CliError> {
         let list = if listed { listing(&problem, result) } else { String::new() };
         said(args.json, &problem, result, space.as_ref()) + &list
     };
-    if let Some(why) = shortfall(args.top, &result) {
-        note!("tickbound: {why}");
-    }
-    if problem.source.is_some() && !args.json {
-        let command = format!("tickbound verify {}", args.question.chosen.problem);
-        note!("tickbound: not verified; `{command}` shows whether all configurations are safe");
-    }
+    notes(args, &problem, &result);
     // If a picture takes too long, this is still printed.
     let last = text(&result);
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
@@ -295,6 +289,17 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
          and the parameters in which they differ.\n",
         table.fitted(rows_width())
     )
+}
+
+/// Notes what the answer leaves out.
+fn notes(args: &TuneArgs, problem: &Problem, result: &TuneResult) {
+    if let Some(why) = shortfall(args.top, result) {
+        note!("tickbound: {why}");
+    }
+    if problem.source.is_some() && !args.json {
+        let command = format!("tickbound verify {}", args.question.chosen.problem);
+        note!("tickbound: not verified; `{command}` shows whether all configurations are safe");
+    }
 }
 
 /// Why fewer configurations are listed than were requested, if there are more.

@@ -109,8 +109,8 @@ pub fn ask(
     Ok(())
 }
 
-/// Asks the solvers about questions in SMT-LIB, all of which are to be unsatisfiable: names of files
-/// and their texts. `each` is called with what a solver has found.
+/// Asks the solvers about questions in SMT-LIB, names of files and their texts: all are to be
+/// unsatisfiable. `each` is called with what a solver has found.
 ///
 /// # Errors
 /// A solver finds a question satisfiable, no file can be written, or a stop.

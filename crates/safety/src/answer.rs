@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 use tickbound_model::Configuration;
 use tickbound_opencl::ast::SourcePlace;
 
-use crate::certificate::SafetyCertificate;
-
 /// What is claimed of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -162,12 +160,9 @@ pub struct Safety {
     /// The configurations that are refuted, by claim, if all were wanted.
     #[serde(skip)]
     pub refuted: Vec<(usize, RefutedValues)>,
-    /// The certificate of what is proved, if it was wanted.
-    #[serde(skip)]
-    pub certificate: Option<Box<SafetyCertificate>>,
 }
 
-/// Values of some parameters with which a claim does not hold, no matter what buffers hold.
+/// Values of some parameters with which a claim does not hold, for all contents of buffers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RefutedValues {
     /// The parameters, by their places in a configuration.
@@ -182,7 +177,7 @@ impl Safety {
         self.judged.iter().filter(|judged| judged.judgement == judgement).count()
     }
 
-    /// The first claim that does not hold for a configuration, no matter what buffers hold.
+    /// The first claim that does not hold for a configuration, for all contents of buffers.
     pub fn refutes(&self, configuration: &Configuration) -> Option<&Judged> {
         let has = |(_, refuted): &&(usize, RefutedValues)| {
             let own: Vec<i64> = refuted.parameters.iter().map(|p| configuration.0[*p]).collect();

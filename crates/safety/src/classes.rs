@@ -120,9 +120,7 @@ impl<'p> Classes<'p> {
             numbers.insert(format!("#local {d}"), Expr::Int(1));
             numbers.insert(format!("#groups {d}"), Expr::Int(1));
         }
-        for (i, (argument, name)) in
-            source.arguments.iter().zip(&variant.parameters).enumerate()
-        {
+        for (i, (argument, name)) in source.arguments.iter().zip(&variant.parameters).enumerate() {
             match &argument.kind {
                 ArgumentKind::Scalar(value) if !argument.element.is_real() => {
                     numbers.insert(format!("${name}"), value.clone());
@@ -140,7 +138,7 @@ impl<'p> Classes<'p> {
     }
 
     /// The combinations of values of some numbers, each with the place of a configuration that has
-    /// them, in the order of the domains, for one text: the values of the numbers that it depends on.
+    /// them, in the order of the domains; for one text, by the numbers that it depends on.
     ///
     /// # Errors
     /// What has no value, or too many combinations.

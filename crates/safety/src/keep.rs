@@ -30,7 +30,7 @@ enum Refuted {
     No,
     /// For some contents of buffers.
     ForData,
-    /// Whatever buffers hold.
+    /// For all contents.
     Always,
 }
 
@@ -91,7 +91,7 @@ impl DecidedRows {
         }
     }
 
-    /// The values that are refuted, no matter what buffers hold.
+    /// The values that are refuted for all contents of buffers.
     pub fn refuted(self) -> RefutedValues {
         let always = self.rows.into_iter().filter(|row| row.always);
         let values = always.map(|row| row.values).collect();

@@ -41,6 +41,7 @@ use tickbound_opencl::proof::terms::{MOST, TermId, Terms, VariableKind};
 use tickbound_opencl::{Extracted, Variant};
 
 use answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim};
+use certificate::format::SafetyCertificate;
 use classes::{Classes, NamedNumbers, length_name, name_of, named_kinds};
 use obligations::{SafetyObligation, obligations};
 pub use options::VerifyOptions;
@@ -55,6 +56,15 @@ const ASSUMED: [&str; 4] = [
     "what data decide may be either way, so a fault may need data that never occur",
 ];
 
+/// What is known of a kernel.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Verification {
+    /// The answer.
+    pub safety: Safety,
+    /// The certificate of what is proved, if it was wanted.
+    pub certificate: Option<SafetyCertificate>,
+}
+
 /// Verifies a kernel that was read for proofs, for all configurations of its problem.
 ///
 /// # Errors
@@ -64,8 +74,8 @@ pub fn verify(
     configurations: &Configurations<'_>,
     extracted: &Extracted,
     options: &VerifyOptions<'_>,
-) -> Result<Safety, String> {
-    let Some(source) = &problem.source else { return Ok(Safety::default()) };
+) -> Result<Verification, String> {
+    let Some(source) = &problem.source else { return Ok(Verification::default()) };
     if problem.grid.is_empty() {
         return Err(
             "the problem has no launch in dimensions; use the profile opencl or resources".into()
@@ -92,23 +102,20 @@ pub fn verify(
     }
     let unread = read.iter().flat_map(|read| &read.kernel.unread);
     let mut safety = judged.safety(unread, (options.stop)());
-    for (at, what) in read.iter().flat_map(|read| &read.kernel.assumed) {
-        let assumed = format!("{}:{}: {what}", at.file, at.line);
-        if !safety.assumed.contains(&assumed) {
-            safety.assumed.push(assumed);
-        }
-    }
-    if options.certificate {
-        let written = certificate::write::certificate(&classes, &work, &proofs, &safety)?;
-        safety.certificate = Some(Box::new(written));
-    }
+    let assumed = read.iter().flat_map(|read| &read.kernel.assumed);
+    let assumed = assumed.map(|(at, what)| format!("{}:{}: {what}", at.file, at.line));
+    safety.assumed.extend(assumed.unique());
+    let texts = extracted.variants.iter().map(|variant| variant.values.clone()).collect();
+    let certificate =
+        || certificate::write::certificate((&classes, texts), &work, &proofs, &safety);
+    let certificate = options.certificate.then(certificate).transpose()?;
     if options.all_refuted {
         match all_refuted(&mut safety, &work, &found, &classes, options) {
             Ok(conditions) => safety.kept = conditions,
             Err(reason) => safety.not_kept = Some(reason),
         }
     }
-    Ok(safety)
+    Ok(Verification { safety, certificate })
 }
 
 /// Notes all configurations that are refuted, and gives conditions that leave them out.
@@ -148,11 +155,7 @@ struct Read<'r> {
 }
 
 impl<'r> Read<'r> {
-    fn new(
-        variant: &'r Variant,
-        source: &KernelSource,
-        classes: &Classes<'_>,
-    ) -> Option<Read<'r>> {
+    fn new(variant: &'r Variant, source: &KernelSource, classes: &Classes<'_>) -> Option<Read<'r>> {
         let kernel = variant.proof.as_ref()?;
         let numbers = classes.numbers(source, variant);
         let mut own = kernel.clone();
@@ -296,14 +299,6 @@ impl Found {
         }
         let assumed = ASSUMED.iter().map(|text| (*text).to_owned()).collect();
         let (cases, questions) = (self.cases, self.questions);
-        Safety {
-            judged,
-            assumed,
-            cases,
-            questions,
-            unread,
-            stopped,
-            ..Safety::default()
-        }
+        Safety { judged, assumed, cases, questions, unread, stopped, ..Safety::default() }
     }
 }

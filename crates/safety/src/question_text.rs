@@ -27,13 +27,19 @@ use crate::obligations::SafetyObligation;
 use crate::ranges::RangeProof;
 use crate::smt::SmtQuestion;
 
-/// The questions of an obligation, for the values of its numbers in each case.
+/// Most cases for which questions with terms of which only bounds are known are tried.
+const MAX_TRIED: usize = 5000;
+/// Most time to try one.
+const MAX_QUESTION: Duration = Duration::from_secs(1);
+
+/// The questions of an obligation, for the values of its numbers in each case; `None` if some may
+/// be satisfiable, as only bounds are known of operations on bits and of iterated numbers.
 pub fn question_text(
     terms: &Terms,
     obligation: &SafetyObligation,
     kinds: &[VariableKind],
     cases: &[&Vec<i64>],
-) -> String {
+) -> Option<String> {
     let mut terms = terms.clone();
     let numbers: Vec<TermId> =
         kinds.iter().map(|kind| terms.named(kind.clone(), (-MOST, MOST))).collect();
@@ -54,7 +60,9 @@ pub fn question_text(
     let own = (numbers.as_slice(), kinds);
     let all = wraps.iter().map(|wraps| ("wraps", wraps)).chain([("fault", &fault)]);
     for (name, conditions) in all {
-        define(&mut text, &mut terms, own, (name, conditions));
+        if !define(&mut text, &mut terms, own, (name, conditions), cases) {
+            return None;
+        }
         for values in cases {
             let _ = writeln!(text, "(push 1)\n{}", call(name, values));
             if name == "fault" {
@@ -67,7 +75,7 @@ pub fn question_text(
             text += "(check-sat)\n(pop 1)\n";
         }
     }
-    text
+    Some(text)
 }
 
 /// The variables that the address of an access consists of, by the size of their factors in a
@@ -151,14 +159,16 @@ fn never(
     cases.iter().all(|values| ranges.as_mut().is_some_and(|ranges| ranges.holds(values)))
 }
 
-/// Adds the definition of a function: whether conditions hold, by the numbers.
+/// Adds the definition of a function: whether conditions hold, by the numbers. False if they may
+/// hold for some case.
 fn define(
     text: &mut String,
     terms: &mut Terms,
     (numbers, kinds): (&[TermId], &[VariableKind]),
     (name, conditions): (&str, &[TermId]),
-) {
-    let mut question = SmtQuestion::new(terms, conditions, Duration::ZERO);
+    cases: &[&Vec<i64>],
+) -> bool {
+    let mut question = SmtQuestion::new(terms, conditions, MAX_QUESTION);
     let names: Vec<String> = numbers.iter().map(|n| question.constant_name(*n)).collect();
     for (name, kind) in names.iter().zip(kinds) {
         let _ = writeln!(text, "; {name}: {}", name_of(kind).unwrap_or_default());
@@ -172,4 +182,7 @@ fn define(
     let parameters: Vec<String> = names.iter().map(|name| format!("({name} Int)")).collect();
     let holds = Bool::and(&question.asserted());
     let _ = writeln!(text, "(define-fun {name} ({}) Bool\n{holds})", parameters.join(" "));
+    let mut tried = cases.iter().take(MAX_TRIED);
+    !question.is_loose()
+        || cases.len() <= MAX_TRIED && tried.all(|values| question.never_with(numbers, values))
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use tickbound_opencl::proof::terms::{MOST, Node, TermId, Terms, type_range};
+use tickbound_opencl::proof::terms::{BitOp, MOST, Node, TermId, Terms, type_range};
 use z3::ast::{Bool, Int};
 use z3::{Model, Params, SatResult, Solver};
 
@@ -114,6 +114,23 @@ impl<'t> SmtQuestion<'t> {
         self.leaves.iter().map(|leaf| leaf_name(*leaf))
     }
 
+    /// Whether it has terms that are no more than a number with bounds.
+    pub fn is_loose(&self) -> bool {
+        self.leaves.iter().any(|leaf| !matches!(self.terms.node(*leaf), Node::Variable(_)))
+    }
+
+    /// Whether the conditions cannot hold where some terms have these values.
+    pub fn never_with(&mut self, terms: &[TermId], values: &[i64]) -> bool {
+        self.solver.push();
+        for (term, value) in terms.iter().zip(values) {
+            let number = self.number(*term);
+            self.solver.assert(number.eq(Int::from_i64(*value)));
+        }
+        let reply = self.solver.check();
+        self.solver.pop(1);
+        reply == SatResult::Unsat
+    }
+
     /// The terms.
     pub fn terms(&self) -> &Terms {
         self.terms
@@ -157,7 +174,8 @@ impl<'t> SmtQuestion<'t> {
         let node = self.terms.node(term).clone();
         let number = match node {
             Node::Int(value) => Self::constant(value),
-            Node::Variable(_) | Node::Bits(..) => self.leaf(term),
+            Node::Variable(_) => self.leaf(term),
+            Node::Bits(op, a, b) => self.bits(term, op, [a, b]),
             Node::Apply(..) => self.applied(term),
             Node::Sum(sum) => {
                 let products = sum.iter().map(|(product, factor)| {
@@ -194,6 +212,24 @@ impl<'t> SmtQuestion<'t> {
             }
         };
         self.numbers.insert(term, number.clone());
+        number
+    }
+
+    /// An operation on bits: a number with bounds, where neither operand is negative.
+    fn bits(&mut self, term: TermId, op: BitOp, parts: [TermId; 2]) -> Int {
+        let number = self.leaf(term);
+        if parts.iter().any(|part| self.terms.range(*part).0 < 0) {
+            return number;
+        }
+        let [a, b] = parts.map(|part| self.number(part));
+        let bounds = match op {
+            BitOp::And => vec![number.le(&a), number.le(&b)],
+            BitOp::Right => vec![number.le(&a)],
+            BitOp::Or => vec![number.ge(&a), number.ge(&b), number.le(&a + &b)],
+            BitOp::Xor => vec![number.le(&a + &b)],
+            BitOp::Left => vec![number.ge(&a)],
+        };
+        bounds.iter().chain([&number.ge(Int::from_i64(0))]).for_each(|b| self.solver.assert(b));
         number
     }
 

@@ -15,8 +15,8 @@ use tickbound_opencl::proof::terms::{Terms, VariableKind};
 
 use crate::answer::{CodePlace, Judgement, SafetyClaim};
 use crate::classes::{Classes, NamedNumbers, name_of};
-use crate::options::VerifyOptions;
 use crate::obligations::SafetyObligation;
+use crate::options::VerifyOptions;
 use crate::prove::{ProofOutcome, Prover};
 use crate::shapes::{Relevant, Shapes};
 
@@ -67,17 +67,10 @@ pub fn outcomes(
     options: &VerifyOptions<'_>,
 ) -> (Vec<ProofOutcome>, Vec<ProvedTogether>) {
     let relevant: Vec<Relevant> = work.par_iter().map(Relevant::new).collect();
-    let mut groups: IndexMap<Vec<usize>, Vec<usize>> = IndexMap::new();
-    let mut shapes = Shapes::default();
-    for (i, one) in relevant.iter().enumerate() {
-        let said = shapes.said(work[i].terms, one).unwrap_or_else(|| vec![i]);
-        groups.entry(said).or_default().push(i);
-    }
+    let members = equal(work, &relevant);
     let done = AtomicUsize::new(0);
-    let advance = |count: usize| {
-        (options.progress)(done.fetch_add(count, Ordering::Relaxed) + count, work.len());
-    };
-    let members: Vec<Vec<usize>> = groups.into_values().collect();
+    let add = |count| done.fetch_add(count, Ordering::Relaxed) + count;
+    let advance = |count: usize| (options.progress)(add(count), work.len());
     let together: Vec<ProofOutcome> = members
         .par_iter()
         .map(|members| {
@@ -113,12 +106,21 @@ pub fn outcomes(
         exact
     };
     let all: Vec<ProofOutcome> = work.par_iter().zip(all).map(one).collect();
-    for i in (0..work.len()).filter(|i| !were_proved[*i]) {
-        if all[i].judgement == Judgement::Proved {
-            proofs.push(ProvedTogether { members: vec![i], proved: Relevant::whole(&work[i]) });
-        }
-    }
+    let later = |i: &usize| !were_proved[*i] && all[*i].judgement == Judgement::Proved;
+    let whole = |i| ProvedTogether { members: vec![i], proved: Relevant::whole(&work[i]) };
+    proofs.extend((0..work.len()).filter(later).map(whole));
     (all, proofs)
+}
+
+/// The places of obligations that are equal but for the numbers of their variables.
+fn equal(work: &[ReadObligation<'_>], relevant: &[Relevant]) -> Vec<Vec<usize>> {
+    let mut groups: IndexMap<Vec<usize>, Vec<usize>> = IndexMap::new();
+    let mut shapes = Shapes::default();
+    for (i, one) in relevant.iter().enumerate() {
+        let said = shapes.said(work[i].terms, one).unwrap_or_else(|| vec![i]);
+        groups.entry(said).or_default().push(i);
+    }
+    groups.into_values().collect()
 }
 
 fn is_proved(outcome: &Option<ProofOutcome>) -> bool {

@@ -9,7 +9,7 @@ use tickbound_certificate::tools::{ToolReport, ask_questions};
 use tickbound_report::answer::Checked;
 use tickbound_safety::certificate::check::check;
 
-use super::{CheckArgs, with_tools};
+use super::args::{CheckArgs, with_tools};
 use crate::commands::stop;
 
 /// Checks the certificate in a folder, and that it is about the given problem.

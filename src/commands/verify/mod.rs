@@ -13,8 +13,8 @@ use tickbound_opencl::for_proofs;
 use tickbound_report::answer::{About, Verified};
 use tickbound_report::sarif::sarif;
 use tickbound_safety::answer::Safety;
-use tickbound_safety::certificate::only_files;
-use tickbound_safety::{VerifyOptions, verify};
+use tickbound_safety::certificate::format::only_files;
+use tickbound_safety::{Verification, VerifyOptions, verify};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Question, positive_seconds};
@@ -43,8 +43,8 @@ pub struct VerifyArgs {
     /// the folder of the problem
     #[arg(long, value_name = "FILE")]
     keep_safe: Option<PathBuf>,
-    /// Write the proofs into this folder, for `tickbound check`: questions in SMT-LIB 2 that solvers
-    /// are to find unsatisfiable
+    /// Write the proofs into this folder, for `tickbound check`: questions in SMT-LIB 2 that are to
+    /// be unsatisfiable
     #[arg(long, value_name = "DIR")]
     certificate: Option<PathBuf>,
     /// Write what is refuted or not decided as SARIF, for editors and code review
@@ -84,7 +84,13 @@ impl VerifyArgs {
         outputs.file("--sarif", self.sarif.as_ref()).check(&self.question.chosen.files())
     }
 
-    fn write_files(&self, problem: &Problem, safety: &Safety, count: &str) -> Result<(), CliError> {
+    fn write_files(
+        &self,
+        problem: &Problem,
+        found: &Verification,
+        count: &str,
+    ) -> Result<(), CliError> {
+        let safety = &found.safety;
         if let Some(file) = &self.keep_safe {
             write_kept(file, &self.question.chosen, safety)?;
         }
@@ -96,7 +102,7 @@ impl VerifyArgs {
             text::page(safety, &problem.name, count).write(file)?;
             written(std::slice::from_ref(file));
         }
-        if let (Some(folder), Some(certificate)) = (&self.certificate, &safety.certificate) {
+        if let (Some(folder), Some(certificate)) = (&self.certificate, &found.certificate) {
             certificate.write(folder).map_err(CliError::Input)?;
             let shown = folder.display();
             note!("tickbound: {shown} written; `tickbound check {shown}` checks it");
@@ -134,17 +140,20 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
         all_refuted: args.keep_safe.is_some(),
         certificate: args.certificate.is_some(),
     };
-    let safety = verify(&problem, &configurations, &extracted, &options).map_err(CliError::Input)?;
-    let seen = args.run.as_ref().map(|device| {
-        reproduce::lines((&problem, &folder), &safety, device, &progress)
-    });
+    let found = verify(&problem, &configurations, &extracted, &options);
+    let found = found.map_err(CliError::Input)?;
+    let safety = &found.safety;
+    let seen = args
+        .run
+        .as_ref()
+        .map(|device| reproduce::lines((&problem, &folder), safety, device, &progress));
     drop(progress);
     let count = configurations.count().map_or_else(|| "uncounted".into(), |n| n.to_string());
-    args.write_files(&problem, &safety, &count)?;
+    args.write_files(&problem, &found, &count)?;
     let proved = safety.is_proved();
     match args.json {
-        true => say_json(&Verified { about: About::of(&problem), safety })?,
-        false => say_answer(&text::text(&safety, &count, args.all))?,
+        true => say_json(&Verified { about: About::of(&problem), safety: safety.clone() })?,
+        false => say_answer(&text::text(safety, &count, args.all))?,
     }
     seen.transpose()?.iter().flatten().for_each(|line| note!("tickbound: run: {line}"));
     Ok(Exit::found(proved))

@@ -18,8 +18,8 @@ use crate::commands::stop;
 /// Most time for compiling a configuration, and for running it.
 const MAX_RUN: Duration = Duration::from_secs(60);
 
-/// Runs the counterexamples of accesses out of bounds between guard zones, each in a process of
-/// its own. Gives a line for each.
+/// Runs the counterexamples of accesses out of bounds between guard zones, and gives a line for
+/// each.
 ///
 /// # Errors
 /// There is no such device, or nothing can be run.

@@ -70,7 +70,7 @@ impl Screen {
         self.note_left_out(all - bounds.len(), all, progress);
     }
 
-    /// Notes that configurations are left out of so many.
+    /// Notes how many configurations are left out.
     pub fn note_left_out(&self, left_out: usize, all: usize, progress: &Progress) {
         let Some(safety) = self.0.as_ref().filter(|_| left_out > 0) else { return };
         let first = safety.refuted.first().and_then(|(number, _)| safety.judged.get(*number));
@@ -98,7 +98,8 @@ fn verified(
         all_refuted: true,
         certificate: false,
     };
-    verify(problem, &configurations, &extracted, &options).map_err(CliError::Input)
+    let found = verify(problem, &configurations, &extracted, &options);
+    Ok(found.map_err(CliError::Input)?.safety)
 }
 
 /// Why configurations that are not refuted are not proved safe.

@@ -315,6 +315,13 @@ mod tests {
             }),
             timelines: Vec::new(),
             configurations: Some(shown),
+            claims: vec![ClaimRow {
+                status: "proved",
+                class: "proved",
+                at: hostile.into(),
+                claim: hostile.into(),
+                detail: hostile.into(),
+            }],
         };
         let text = page.html().unwrap();
         assert!(!text.contains("alert(1)</script>") && !text.contains("<!--"), "{text}");

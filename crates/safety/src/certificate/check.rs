@@ -1,4 +1,4 @@
-//! Checking a certificate: whether its questions are asked for all configurations.
+//! Checking a certificate: whether it has a question for each case of all configurations.
 //!
 //! The problem's configurations are listed anew, and the numbers of each question computed from
 //! their expressions. A file is read by its grammar, so that nothing in it can make a question
@@ -14,8 +14,8 @@ use tickbound_elimination::TableLimits;
 use tickbound_expr::Expr;
 use tickbound_model::{ModelError, Problem};
 
-use super::{CLAIMS, FORMAT, ProofEntry, ProofKind, SafetyCertificate, VERSION};
-use super::{file_name, only_files};
+use super::format::{CLAIMS, FORMAT, ProofEntry, ProofKind, SafetyCertificate, VERSION};
+use super::format::{file_name, only_files};
 use crate::classes::Classes;
 use crate::options::StopCheck;
 use crate::question_text::call;
@@ -42,16 +42,7 @@ pub struct CheckedSafety {
 pub fn check(folder: &Path, stop: StopCheck<'_>) -> Result<CheckedSafety, String> {
     only_files(folder)?;
     let certificate = read(folder)?;
-    let mut value = certificate.problem.clone();
-    if let Some(Value::Object(definitions)) = value.get_mut("definitions") {
-        let numbers = certificate.numbers.iter().map(|(n, e)| (n.clone(), e.clone().into()));
-        definitions.extend(numbers);
-    }
-    let elsewhere = |name: &str| {
-        Err(ModelError::new("problem.platform", format!("names `{name}`"), "write it out"))
-    };
-    let problem = Problem::from_value(&value, &IndexMap::new(), &elsewhere);
-    let problem = problem.map_err(|e| format!("{CLAIMS}: {e}"))?;
+    let problem = problem_with_numbers(&certificate)?;
     let limits = TableLimits { stop: &|| stop(), ..TableLimits::default() };
     let configurations = problem.configurations(&limits).map_err(|e| e.to_string())?;
     let number = |name: &String| -> Result<Expr, String> {
@@ -82,18 +73,42 @@ pub fn check(folder: &Path, stop: StopCheck<'_>) -> Result<CheckedSafety, String
     }
     let (files, count) = (found.questions.len(), configurations.count());
     let count = count.map_or_else(|| "all".to_owned(), |n| format!("all {n}"));
-    found.checked.push(format!("{asked} cases in {files} files are those of {count} configurations"));
-    for (kind, how) in [
-        (ProofKind::Trial, "by trying one group in each case"),
-        (ProofKind::Iterations, "iteration by iteration"),
-    ] {
-        let proofs = certificate.proofs.iter().filter(|proof| proof.by == kind).count();
-        if proofs > 0 {
-            found.not_checked.push(format!("{proofs} proofs {how}; `tickbound verify` makes them"));
-        }
-    }
-    found.trusted.push("the reading of the kernel: what has to hold, and the numbers of it".into());
+    found
+        .checked
+        .push(format!("{asked} cases in {files} files are those of {count} configurations"));
+    found.add_others(&certificate);
     Ok(found)
+}
+
+/// The problem, with the numbers as definitions.
+fn problem_with_numbers(certificate: &SafetyCertificate) -> Result<Problem, String> {
+    let mut value = certificate.problem.clone();
+    if let Some(Value::Object(definitions)) = value.get_mut("definitions") {
+        let numbers = certificate.numbers.iter().map(|(n, e)| (n.clone(), e.clone().into()));
+        definitions.extend(numbers);
+    }
+    let elsewhere = |name: &str| {
+        Err(ModelError::new("problem.platform", format!("names `{name}`"), "write it out"))
+    };
+    let problem = Problem::from_value(&value, &IndexMap::new(), &elsewhere);
+    problem.map_err(|e| format!("{CLAIMS}: {e}"))
+}
+
+impl CheckedSafety {
+    /// Notes what has no questions.
+    fn add_others(&mut self, certificate: &SafetyCertificate) {
+        for (kind, how) in [
+            (ProofKind::Trial, "by trying one group in each case"),
+            (ProofKind::Cases, "with the numbers of each case"),
+        ] {
+            let proofs = certificate.proofs.iter().filter(|proof| proof.by == kind).count();
+            if proofs > 0 {
+                self.not_checked
+                    .push(format!("{proofs} proofs {how}; `tickbound verify` makes them"));
+            }
+        }
+        self.trusted.push("the reading of the kernel: what has to hold, and its numbers".into());
+    }
 }
 
 fn read(folder: &Path) -> Result<SafetyCertificate, String> {
@@ -117,7 +132,7 @@ fn questions(folder: &Path, proof: usize) -> Result<(String, String), String> {
     Ok((name, text))
 }
 
-/// That a file asks for every case of a proof; how many there are.
+/// That a file has a question for every case of a proof; how many there are.
 fn covered(
     certificate: &SafetyCertificate,
     (classes, number): (&Classes<'_>, &dyn Fn(&String) -> Result<Expr, String>),
@@ -135,7 +150,7 @@ fn covered(
                 if !asked.calls.contains(&call(function, &values)) {
                     let of = member.numbers.iter().zip(&values).map(|(n, v)| format!("{n}={v}"));
                     let of = of.collect::<Vec<_>>().join(", ");
-                    return Err(format!("{name}: {function} is not asked for {of}"));
+                    return Err(format!("{name}: {function} has no question for {of}"));
                 }
             }
             cases.insert(values);
@@ -144,7 +159,7 @@ fn covered(
     Ok(cases.len())
 }
 
-/// The functions that a file defines, and the cases that it asks them for.
+/// The functions that a file defines, and the cases of its questions.
 #[derive(Debug, Default)]
 struct AskedCases {
     functions: BTreeSet<String>,

@@ -7,10 +7,9 @@ use rayon::prelude::*;
 use tickbound_expr::Expr;
 use tickbound_model::Problem;
 
-use super::{CLAIMS, FORMAT, ProofEntry, ProofKind, ProofMember, SafetyCertificate, VERSION};
-use super::{file_name, only_files};
+use super::format::{CLAIMS, FORMAT, ProofEntry, ProofKind, ProofMember, VERSION};
+use super::format::{SafetyCertificate, file_name, only_files};
 use crate::answer::{Judgement, Safety, SafetyClaim};
-use crate::cases::CaseMaker;
 use crate::classes::{Classes, name_of};
 use crate::question_text::question_text;
 use crate::work::{ProvedTogether, ReadObligation, cases};
@@ -43,12 +42,12 @@ impl<'p> Numbers<'p> {
     }
 }
 
-/// The certificate of proofs.
+/// The certificate of proofs, for the texts that were read: values of what they depend on.
 ///
 /// # Errors
 /// What has no value, or too many combinations of values.
 pub fn certificate(
-    classes: &Classes<'_>,
+    (classes, texts): (&Classes<'_>, Vec<Vec<i64>>),
     work: &[ReadObligation<'_>],
     proofs: &[ProvedTogether],
     safety: &Safety,
@@ -56,7 +55,6 @@ pub fn certificate(
     let problem = classes.problem();
     let mut numbers = Numbers::new(problem);
     let text = classes.structural().iter().map(|number| numbers.name(number)).collect();
-    let mut texts: Vec<Vec<i64>> = Vec::new();
     let mut entries = Vec::new();
     // What else is open may leave a judgement open that has a proof.
     let is_proved = |proof: &&ProvedTogether| {
@@ -67,46 +65,67 @@ pub fn certificate(
     };
     let proofs: Vec<&ProvedTogether> = proofs.iter().filter(is_proved).collect();
     for proof in &proofs {
-        let mut of = Vec::new();
-        for work in proof.members.iter().map(|i| &work[*i]) {
-            let values = &work.variant.values;
-            let known = texts.iter().position(|known| known == values);
-            let text = known.unwrap_or_else(|| {
-                texts.push(values.clone());
-                texts.len() - 1
-            });
-            let own = proof.proved.kinds.iter().filter_map(|k| work.numbers.get(&name_of(k)?));
-            of.push(ProofMember { text, numbers: own.map(|n| numbers.name(n)).collect() });
-        }
-        let first = &work[proof.members[0]];
-        let ((claim, at, array), _) = first.judged_key();
-        let iterates =
-            CaseMaker::new(first.terms, &proof.proved.obligation, &proof.proved.kinds).iterates;
-        let by = match claim {
-            SafetyClaim::Written => ProofKind::Trial,
-            _ if iterates => ProofKind::Iterations,
-            _ => ProofKind::Questions,
-        };
-        entries.push(ProofEntry { claim, at, array, by, of });
+        entries.push(entry(proof, work, &texts, &mut numbers));
     }
-    let questions = proofs.par_iter().zip(&entries).map(|(proof, entry)| {
-        let members: Vec<&ReadObligation<'_>> = proof.members.iter().map(|i| &work[*i]).collect();
-        let (obligation, kinds) = (&proof.proved.obligation, &proof.proved.kinds);
-        let cases = cases(&members, kinds, classes)?;
-        let all: Vec<&Vec<i64>> = cases.keys().collect();
-        let text = || question_text(members[0].terms, obligation, kinds, &all);
-        Ok((entry.by == ProofKind::Questions).then(text))
-    });
+    let questions: Result<Vec<Option<String>>, String> = proofs
+        .par_iter()
+        .zip(&entries)
+        .map(|(proof, entry)| match entry.by {
+            ProofKind::Questions => questions(proof, work, classes),
+            _ => Ok(None),
+        })
+        .collect();
+    let questions = questions?;
+    for (entry, text) in entries.iter_mut().zip(&questions) {
+        if entry.by == ProofKind::Questions && text.is_none() {
+            entry.by = ProofKind::Cases;
+        }
+    }
     Ok(SafetyCertificate {
         format: FORMAT.to_owned(),
         version: VERSION,
         problem: problem.json(),
         text,
         texts,
-        questions: questions.collect::<Result<_, String>>()?,
+        questions,
         proofs: entries,
         numbers: numbers.names.into_iter().map(|(number, name)| (name, number)).collect(),
     })
+}
+
+/// What the certificate states of a proof.
+fn entry(
+    proof: &ProvedTogether,
+    work: &[ReadObligation<'_>],
+    texts: &[Vec<i64>],
+    numbers: &mut Numbers<'_>,
+) -> ProofEntry {
+    let mut of = Vec::new();
+    for work in proof.members.iter().map(|i| &work[*i]) {
+        let text = texts.iter().position(|known| *known == work.variant.values);
+        let text = text.unwrap_or(texts.len());
+        let own = proof.proved.kinds.iter().filter_map(|k| work.numbers.get(&name_of(k)?));
+        of.push(ProofMember { text, numbers: own.map(|n| numbers.name(n)).collect() });
+    }
+    let ((claim, at, array), _) = work[proof.members[0]].judged_key();
+    let by = match claim {
+        SafetyClaim::Written => ProofKind::Trial,
+        _ => ProofKind::Questions,
+    };
+    ProofEntry { claim, at, array, by, of }
+}
+
+/// The questions of a proof.
+fn questions(
+    proof: &ProvedTogether,
+    work: &[ReadObligation<'_>],
+    classes: &Classes<'_>,
+) -> Result<Option<String>, String> {
+    let members: Vec<&ReadObligation<'_>> = proof.members.iter().map(|i| &work[*i]).collect();
+    let (obligation, kinds) = (&proof.proved.obligation, &proof.proved.kinds);
+    let cases = cases(&members, kinds, classes)?;
+    let cases: Vec<&Vec<i64>> = cases.keys().collect();
+    Ok(question_text(members[0].terms, obligation, kinds, &cases))
 }
 
 impl SafetyCertificate {
