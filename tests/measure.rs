@@ -924,6 +924,37 @@ fn what_is_not_safe_does_not_run() {
     // What cannot be verified is measured.
 }
 
+/// A counterexample of `verify` is seen on the device, and is on the page.
+#[test]
+fn a_counterexample_is_run() {
+    if !device() {
+        return;
+    }
+    let past = "    if (i == 0 && WG >= 16) y[64] = 5;\n    y[i] =";
+    let case = Case::new(&TWICE.replace("    y[i] =", past), Some(TWICE_REFERENCE));
+    let verify = |arguments: &[&str]| {
+        std::fs::write(case.path("p.json"), case.problem.to_string()).unwrap();
+        let mut command = Process::new(cargo_bin("tickbound"));
+        command.current_dir(case.folder.path()).args(["verify", "p.json"]).args(arguments);
+        let output = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr), output.status.code())
+    };
+    let (out, err, status) = verify(&["--run", "--html", "v.html"]);
+    assert_eq!(status, Some(1), "{err}");
+    let fault = "k.cl:5: access out of bounds on y";
+    assert!(out.contains(&format!("refuted: {fault}\n  configuration: WG=16\n")), "{out}");
+    assert!(out.contains(": bytes 256 to 259\n  the array has 256 bytes\n"), "{out}");
+    assert!(err.contains(&format!("tickbound: run: {fault}: on ")), "{err}");
+    assert!(err.ends_with(": writes behind the end of argument `y`: at `y[64]` of 64 elements\n"));
+    let page = std::fs::read_to_string(case.path("v.html")).unwrap();
+    let row = "<tr class=\"refuted\"><td class=\"status\">refuted</td><td class=\"name\">k.cl:5</td>\
+               <td>access out of bounds on y</td>";
+    assert!(page.contains(row), "{page}");
+    let (_, err, status) = verify(&["--run", "nowhere"]);
+    assert_eq!(status, Some(2), "{err}");
+}
+
 #[test]
 fn what_does_not_compile() {
     if !device() {

@@ -625,6 +625,28 @@ fn combinations_without_a_rule() {
     assert_eq!(safety.kept, ["A != 1 or B != 4", "A != 4 or B != 2"], "{safety:?}");
 }
 
+/// All refuted configurations are known, and those alone.
+#[test]
+fn each_refuted_configuration_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let source =
+        "kernel void k(global int *g) { g[get_global_id(0) + (A * B == 8 ? 61 : 0)] = 1; }";
+    std::fs::write(folder.path().join("k.cl"), source).unwrap();
+    let problem = serde_json::json!({
+        "version": 1, "name": "k", "inputs": {}, "platform": "h200",
+        "parameters": { "A": [1, 2, 4], "B": [2, 4, 8], "C": [1, 2] },
+        "launch": { "global_size": [4], "local_size": [4] },
+        "kernel": { "opencl": "k.cl", "entry": "k", "defines": { "A": "A", "B": "B" },
+            "arguments": [{ "name": "g", "type": "int", "length": 64, "fill": 0 }] },
+    });
+    let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
+    let safety = answer(&problem, folder.path()).safety;
+    for bound in problem.space().unwrap().bound {
+        let [a, b, _] = bound.configuration.0[..] else { panic!("three parameters") };
+        assert_eq!(safety.refutes(&bound.configuration).is_some(), a * b == 8, "{a} {b}");
+    }
+}
+
 /// An example with a part of its source replaced.
 pub fn example(examples: &std::path::Path, name: &str, (from, to): (&str, &str)) -> Verification {
     let folder = tempfile::tempdir().unwrap();

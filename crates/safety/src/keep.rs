@@ -158,6 +158,16 @@ fn condition(names: &[String], rows: &[Row]) -> Option<String> {
         rows.iter().all(|row| holds(&row.values) == Some(!row.refuted))
     };
     let all = 0..names.len();
+    for a in all.clone() {
+        for value in rows.iter().map(|row| row.values[a]).sorted().dedup() {
+            if fits(&|v| Some(v[a] <= value)) {
+                return Some(format!("{} <= {value}", names[a]));
+            }
+            if fits(&|v| Some(v[a] >= value)) {
+                return Some(format!("{} >= {value}", names[a]));
+            }
+        }
+    }
     for (a, b) in all.clone().permutations(2).filter_map(|p| p.into_iter().collect_tuple()) {
         if fits(&|v| divides(v[a], v[b])) {
             return Some(format!("{} % {} == 0", names[a], names[b]));
@@ -166,7 +176,7 @@ fn condition(names: &[String], rows: &[Row]) -> Option<String> {
             return Some(format!("{} <= {}", names[a], names[b]));
         }
     }
-    for (a, b, c) in all.clone().permutations(3).filter_map(|p| p.into_iter().collect_tuple()) {
+    for (a, b, c) in all.permutations(3).filter_map(|p| p.into_iter().collect_tuple()) {
         let (a_name, b_name, c_name) = (&names[a], &names[b], &names[c]);
         if b < c && fits(&|v| divides(v[a], v[b].checked_mul(v[c])?)) {
             return Some(format!("{a_name} % ({b_name} * {c_name}) == 0"));
@@ -179,16 +189,6 @@ fn condition(names: &[String], rows: &[Row]) -> Option<String> {
         }
         if b < c && fits(&|v| Some(v[b].checked_mul(v[c])? <= v[a])) {
             return Some(format!("{b_name} * {c_name} <= {a_name}"));
-        }
-    }
-    for a in all {
-        for value in rows.iter().map(|row| row.values[a]).sorted().dedup() {
-            if fits(&|v| Some(v[a] <= value)) {
-                return Some(format!("{} <= {value}", names[a]));
-            }
-            if fits(&|v| Some(v[a] >= value)) {
-                return Some(format!("{} >= {value}", names[a]));
-            }
         }
     }
     None

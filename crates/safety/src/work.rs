@@ -14,7 +14,7 @@ use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
 
 use crate::answer::{CodePlace, Judgement, SafetyClaim};
-use crate::classes::{Classes, NamedNumbers, name_of};
+use crate::classes::{Classes, NamedNumbers, length_name, name_of};
 use crate::obligations::SafetyObligation;
 use crate::options::VerifyOptions;
 use crate::prove::{ProofOutcome, Prover};
@@ -163,13 +163,28 @@ fn decided(
     let mut terms = first.terms.clone();
     let (kernel, time, stop) = (first.kernel, options.question, options.stop);
     let prover = Prover { kernel, time, stop, only_proofs, smallest: true };
-    let (outcome, case) = prover.prove(&mut terms, obligation, kinds, cases.keys());
+    let (mut outcome, case) = prover.prove(&mut terms, obligation, kinds, cases.keys());
     let place = cases.get_index(case).filter(|_| outcome.witness.is_some());
+    if let (Some(witness), Some((values, _))) = (&mut outcome.witness, place) {
+        witness.length = array_length(first, kinds, values);
+    }
     let configuration = place.map(|(_, (member, row))| {
         let numbers = kinds.iter().filter_map(|kind| work[*member].numbers.get(&name_of(kind)?));
         classes.configuration(work[*member].variant, &numbers.collect::<Vec<_>>(), *row)
     });
     (outcome, configuration)
+}
+
+/// The bytes of an obligation's array, by the values of its numbers, if these decide it.
+fn array_length(work: &ReadObligation<'_>, kinds: &[VariableKind], values: &[i64]) -> Option<i64> {
+    let array = work.kernel.arrays.get(work.obligation.array?)?;
+    match array.parameter {
+        Some(parameter) => {
+            let name = VariableKind::Name(length_name(parameter));
+            values.get(kinds.iter().position(|kind| *kind == name)?).copied()
+        }
+        None => work.terms.constant(array.bytes?).and_then(|bytes| bytes.try_into().ok()),
+    }
 }
 
 /// The values of some numbers in the configurations of some readings, each with the place of a

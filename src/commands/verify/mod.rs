@@ -18,6 +18,7 @@ use tickbound_safety::{Verification, VerifyOptions, verify};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Question, positive_seconds};
+use super::measure::choice;
 use super::output::{Outputs, save, say_answer, say_json, written};
 use super::progress::Progress;
 use super::reader::setup;
@@ -116,6 +117,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     let time = positive_seconds("--question-timeout", args.question_time)?;
     let problem = args.question.read()?;
     args.check_outputs()?;
+    args.run.as_deref().map(choice).transpose()?;
     if problem.source.is_none() {
         let what = "the problem names no kernel in OpenCL C; add \"kernel\": { \"opencl\": ... }";
         return Err(CliError::Input(what.to_owned()));
