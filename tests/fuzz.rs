@@ -469,7 +469,7 @@ fn fuzz() {
 }
 
 fn tried(reader: Reader, bytes: &[u8]) {
-    let slow = if reader.name == "opencl" { SLOW_KERNEL } else { SLOW };
+    let slow = if ["opencl", "safety"].contains(&reader.name) { SLOW_KERNEL } else { SLOW };
     watched_bytes(bytes, slow, &|| readers::check(reader.name, bytes));
 }
 

@@ -948,7 +948,7 @@ fn a_counterexample_is_run() {
     assert!(err.contains(&format!("tickbound: run: {fault}: on ")), "{err}");
     assert!(err.ends_with(": writes behind the end of argument `y`: at `y[64]` of 64 elements\n"));
     let page = std::fs::read_to_string(case.path("v.html")).unwrap();
-    let row = "<tr class=\"refuted\"><td class=\"status\">refuted</td><td class=\"name\">k.cl:5</td>\
+    let row = "<td class=\"status\">refuted</td><td class=\"name\">k.cl:5</td>\
                <td>access out of bounds on y</td>";
     assert!(page.contains(row), "{page}");
     let (_, err, status) = verify(&["--run", "nowhere"]);

@@ -6,9 +6,11 @@
 //! of several lines.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
+use tickbound_elimination::TableLimits;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::run::run;
 use tickbound_encodings::{EncodeError, Encoding, bounds};
@@ -16,7 +18,7 @@ use tickbound_measure::score::Results;
 use tickbound_model::kernel::expressions;
 use tickbound_model::problem::parse_json;
 use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Space, t1};
-use tickbound_opencl::{Child, ReaderSetup, attach_with};
+use tickbound_opencl::{Child, ReaderSetup, attach_with, for_proofs};
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::ProductLimits;
@@ -24,6 +26,8 @@ use tickbound_reo::product::reachable;
 use tickbound_reo::syntax::Source;
 use tickbound_reo::treo::{self, Shelf, TreoRequest};
 use tickbound_reo::{aut, cat, ect, json as automata};
+use tickbound_safety::certificate::check::check as check_certificate;
+use tickbound_safety::{VerifyOptions, verify};
 use tickbound_simulator::{SimulateOptions, simulate};
 
 /// Larger spaces are not listed here: a limit of the program, which takes longer, guards them.
@@ -48,11 +52,12 @@ pub struct Reader {
 }
 
 /// All kinds of files.
-pub const READERS: [Reader; 10] = [
+pub const READERS: [Reader; 11] = [
     Reader { name: "problem", read: |bytes| problem(&text(bytes)?) },
     Reader { name: "platform", read: |bytes| platform(&text(bytes)?) },
     Reader { name: "t1", read: |bytes| t1_file(&text(bytes)?) },
     Reader { name: "opencl", read: |bytes| kernel(&text(bytes)?) },
+    Reader { name: "safety", read: |bytes| verified(&text(bytes)?) },
     Reader { name: "treo", read: |bytes| treo_file(&text(bytes)?) },
     Reader { name: "cat", read: |bytes| cat_file(&text(bytes)?) },
     Reader { name: "aut", read: |bytes| aut_file(&text(bytes)?) },
@@ -216,16 +221,50 @@ pub fn is_missing(error: &str) -> bool {
 /// A source whose kernel is called `k`. libclang runs in a process of its own, as for users, where
 /// the program has been built.
 fn kernel(text: &str) -> Result<(), String> {
+    let (mut problem, folder) = problem_of_kernel(text)?;
+    attach_with(&mut problem, folder.path(), &setup()).map_err(said)?;
+    used(&problem)
+}
+
+/// A problem whose kernel is a text, in a folder of its own.
+fn problem_of_kernel(text: &str) -> Result<(Problem, tempfile::TempDir), String> {
     let mut file = small_problem();
     file["kernel"] = json!({ "opencl": "k.cl", "entry": "k" });
-    let mut problem = Problem::from_value(&file, &IndexMap::new(), &platforms).map_err(said)?;
+    file["launch"] = json!({ "global_size": ["size"], "local_size": ["WG"] });
+    let problem = Problem::from_value(&file, &IndexMap::new(), &platforms).map_err(said)?;
     let folder = tempfile::tempdir().map_err(said)?;
     std::fs::write(folder.path().join("k.cl"), text).map_err(said)?;
+    Ok((problem, folder))
+}
+
+fn setup() -> ReaderSetup<'static> {
     let child = option_env!("CARGO_BIN_EXE_tickbound")
         .map(|program| Child { program: program.into(), arguments: vec!["read-kernel".into()] });
-    let setup = ReaderSetup { child, ..ReaderSetup::default() };
-    attach_with(&mut problem, folder.path(), &setup).map_err(said)?;
-    used(&problem)
+    ReaderSetup { child, ..ReaderSetup::default() }
+}
+
+/// A source whose kernel `k` is verified; the certificate of what is proved is complete.
+fn verified(text: &str) -> Result<(), String> {
+    let (problem, folder) = problem_of_kernel(text)?;
+    let configurations = problem.configurations(&TableLimits::default()).map_err(said)?;
+    let read = for_proofs(&problem, &configurations, folder.path(), &setup()).map_err(said)?;
+    let Some(read) = read else { return Ok(()) };
+    let began = Instant::now();
+    let options = VerifyOptions {
+        question: Duration::from_millis(200),
+        stop: &|| began.elapsed() > Duration::from_secs(5),
+        progress: &|_, _| {},
+        among: None,
+        all_refuted: true,
+        certificate: true,
+    };
+    let found = verify(&problem, &configurations, &read, &options)?;
+    if let Some(certificate) = found.certificate.filter(|_| !found.safety.stopped) {
+        let proofs = folder.path().join("proofs");
+        certificate.write(&proofs)?;
+        check_certificate(&proofs, &|| false).unwrap_or_else(|why| panic!("{why}: {text}"));
+    }
+    Ok(())
 }
 
 // ---- connectors
