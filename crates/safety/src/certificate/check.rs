@@ -132,10 +132,13 @@ fn questions(folder: &Path, proof: usize) -> Result<(String, String), String> {
     Ok((name, text))
 }
 
+/// The expression of a number, by its name.
+type NumberLookup<'n> = &'n dyn Fn(&String) -> Result<Expr, String>;
+
 /// That a file has a question for every case of a proof; how many there are.
 fn covered(
     certificate: &SafetyCertificate,
-    (classes, number): (&Classes<'_>, &dyn Fn(&String) -> Result<Expr, String>),
+    (classes, number): (&Classes<'_>, NumberLookup<'_>),
     proof: &ProofEntry,
     (name, text): (&str, &str),
 ) -> Result<usize, String> {
