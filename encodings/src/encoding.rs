@@ -26,10 +26,8 @@ pub(crate) struct Entry {
 }
 
 impl Encoding {
-    /// The transition system of a plan.
-    ///
-    /// # Errors
-    /// A group of a queue without ticks, or a fault of this program.
+    /// The transition system of a plan. Errors: a group of a queue without ticks, or a fault of
+    /// this program.
     pub fn encode(self, plan: &Plan) -> Result<Encoded, EncodeError> {
         (self.entry().encode)(plan)
     }

@@ -41,10 +41,7 @@ impl Content {
         *self == Content::Constant(0)
     }
 
-    /// Checks that the numbers fit the type.
-    ///
-    /// # Errors
-    /// The first that does not.
+    /// Checks that the numbers fit the type. Errors: the first that does not.
     pub fn check(&self, element: ElementType) -> Result<(), DataError> {
         let fits = |value: i64| match holds(element, value) {
             true => Ok(()),
@@ -64,10 +61,8 @@ impl Content {
         }
     }
 
-    /// The bytes of `length` elements in the order of this machine.
-    ///
-    /// # Errors
-    /// They do not fit into memory.
+    /// The bytes of `length` elements in the order of this machine. Errors: they do not fit into
+    /// memory.
     pub fn bytes(
         &self,
         name: &str,

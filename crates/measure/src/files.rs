@@ -37,10 +37,8 @@ pub struct SourceFiles {
 }
 
 impl SourceFiles {
-    /// Reads the files of a problem in `folder`.
-    ///
-    /// # Errors
-    /// The problem names no source, or a file cannot be read.
+    /// Reads the files of a problem in `folder`. Errors: the problem names no source, or a file
+    /// cannot be read.
     pub fn read(problem: &Problem, folder: &Path) -> Result<SourceFiles, MeasureError> {
         let source = source_of(problem)?;
         if source.standard.is_cuda() {
@@ -108,10 +106,7 @@ fn include(
     }
 }
 
-/// The source of a problem.
-///
-/// # Errors
-/// It names none.
+/// The source of a problem. Errors: it names none.
 pub fn source_of(problem: &Problem) -> Result<&KernelSource, MeasureError> {
     problem.source.as_ref().ok_or(MeasureError::NoSource)
 }

@@ -72,10 +72,8 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// Memory for `bytes` bytes, and zones that are not filled.
-    ///
-    /// # Errors
-    /// More than the device allows or has, with the zones.
+    /// Memory for `bytes` bytes, and zones that are not filled. Errors: more than the device allows
+    /// or has, with the zones.
     pub fn new(session: &Session, bytes: usize) -> Result<Guarded, DeviceError> {
         let zone = ZONE.max(session.device().alignment());
         let whole = session.buffer(bytes.saturating_add(2 * zone))?;
@@ -93,10 +91,7 @@ impl Guarded {
         [(Side::Before, 0), (Side::Behind, self.zone + self.data.len())]
     }
 
-    /// Fills the zones.
-    ///
-    /// # Errors
-    /// The device failed.
+    /// Fills the zones. Errors: the device failed.
     pub fn arm(&self, session: &Session, round: Round) -> Result<(), DeviceError> {
         let pattern = round.pattern(self.zone);
         for (_, from) in self.zones() {
@@ -105,10 +100,7 @@ impl Guarded {
         Ok(())
     }
 
-    /// Where the zones have changed since they were filled.
-    ///
-    /// # Errors
-    /// The device failed.
+    /// Where the zones have changed since they were filled. Errors: the device failed.
     pub fn breach(&self, session: &Session, round: Round) -> Result<Option<Breach>, DeviceError> {
         let pattern = round.pattern(self.zone);
         let mut got = vec![0; self.zone];

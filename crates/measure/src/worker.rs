@@ -110,10 +110,8 @@ pub enum Reply {
     Fault(String),
 }
 
-/// Serves requests from standard input until it ends; `compiles`: such as run nothing.
-///
-/// # Errors
-/// The pipes fail.
+/// Serves requests from standard input until it ends; `compiles`: such as run nothing. Errors: the
+/// pipes fail.
 pub fn serve(choice: DeviceChoice, compiles: bool) -> std::io::Result<()> {
     tickbound_os::process::no_core_files();
     let mut out = own_output()?;

@@ -34,10 +34,8 @@ pub struct CostTables {
 }
 
 impl CostTables {
-    /// Tabulates one normal form of a cost.
-    ///
-    /// # Errors
-    /// A scale over too many combinations, or that may be 0, or a stop.
+    /// Tabulates one normal form of a cost. Errors: a scale over too many combinations, or that may
+    /// be 0, or a stop.
     pub fn new(
         configurations: &Configurations<'_>,
         cost: &Cost,

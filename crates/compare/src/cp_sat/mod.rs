@@ -108,10 +108,8 @@ pub struct Python {
 }
 
 impl Python {
-    /// The interpreter that the variable `PYTHON` names, otherwise `python3`.
-    ///
-    /// # Errors
-    /// If it cannot be run or has no OR-Tools.
+    /// The interpreter that the variable `PYTHON` names, otherwise `python3`. Errors: if it cannot
+    /// be run or has no OR-Tools.
     pub fn find() -> Result<Python, CpSatError> {
         let named = std::env::var("PYTHON").ok().filter(|name| !name.is_empty());
         let program = named.unwrap_or_else(|| "python3".to_owned());
@@ -145,10 +143,8 @@ struct ScriptOutput {
 }
 
 /// Searches for the least time of `problem`. `interrupt` ends the search when it becomes true.
-///
-/// # Errors
-/// A fault of the problem, a problem that the encoding does not cover or that is too large, or a
-/// Python that fails.
+/// Errors: a fault of the problem, a problem that the encoding does not cover or that is too large,
+/// or a Python that fails.
 pub fn solve(
     problem: &Problem,
     options: &CpSatOptions,

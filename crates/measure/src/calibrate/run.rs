@@ -177,22 +177,15 @@ pub struct RunTimes {
 
 /// What runs launches and times them.
 pub trait Runner {
-    /// Items of the largest group that this kernel can be run in, at least 1.
-    ///
-    /// # Errors
-    /// The device fails.
+    /// Items of the largest group that this kernel can be run in, at least 1. Errors: the device
+    /// fails.
     fn most_items(&mut self, work: Work) -> Result<usize, CalibrateError>;
 
-    /// Runs it.
-    ///
-    /// # Errors
-    /// The device fails.
+    /// Runs it. Errors: the device fails.
     fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError>;
 
-    /// Runs it and compares what it computes with what the host computes.
-    ///
-    /// # Errors
-    /// The device fails, or has computed something else.
+    /// Runs it and compares what it computes with what the host computes. Errors: the device fails,
+    /// or has computed something else.
     fn verify(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError>;
 }
 
