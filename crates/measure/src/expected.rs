@@ -143,7 +143,6 @@ impl<'s> DeviceCompare<'s> {
 #[derive(Debug)]
 pub(super) struct Expected<'s> {
     session: &'s Session,
-    /// The file.
     pub(super) path: PathBuf,
     bytes: Vec<u8>,
     /// Large outputs on the device, by where they begin in the file.

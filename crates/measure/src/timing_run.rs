@@ -341,7 +341,6 @@ pub fn compile(session: &Session, job: &Job, into: &Path) -> Result<(f64, bool),
     Ok((began.elapsed().as_secs_f64(), kept))
 }
 
-/// Compiles a job's program from its source.
 fn compiled<'s>(session: &'s Session, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
     DeviceProgram::build(session, &job.program(), &job.code.options).map_err(|e| match e {
         DeviceError::Build { log, .. } => JobError::job(FailureKind::Compile, explain(job, &log)),

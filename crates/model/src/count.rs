@@ -132,7 +132,6 @@ fn by_regions(problem: &Problem, bound: &Bound, sizes: [i64; 2]) -> Option<Launc
     Some(counts)
 }
 
-/// The counts of one region.
 struct Regional<'a> {
     env: &'a [i64],
     axes: &'a Axes,
@@ -200,7 +199,6 @@ impl Counter<'_> {
         expr.eval(self.env).map_err(|e| self.problem.fault(&stmt.at, &e, self.env))
     }
 
-    /// The program, `times` times.
     fn program(
         &self,
         program: &Program,

@@ -57,7 +57,6 @@ impl Problem {
     }
 }
 
-/// The values of slots that are known.
 struct Known {
     slots: Vec<Option<i64>>,
 }

@@ -158,7 +158,6 @@ const WARP_FIELDS: &[FieldRule] = &[
     rule("memory_slots", 1, None, "most warps of a unit with a global access under way"),
 ];
 
-/// The fields of the object `resources`.
 fn resource_fields() -> impl Iterator<Item = FieldRule> {
     Resources::FIELDS.iter().map(|(key, least, what)| rule(key, *least, None, what))
 }

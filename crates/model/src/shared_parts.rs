@@ -44,15 +44,12 @@ impl Problem {
     }
 }
 
-/// The parts of an expression.
 struct Parts<'e> {
-    /// How often each occurs.
     times: HashMap<&'e Expr, usize>,
     /// Where the values of names lie, those of new definitions at the end.
     of: Vec<Interval>,
     /// The slots of parts that are definitions.
     known: HashMap<&'e Expr, Slot>,
-    /// The new definitions.
     new: Vec<Expr>,
 }
 

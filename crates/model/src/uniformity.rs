@@ -120,7 +120,6 @@ impl Settler<'_> {
         same
     }
 
-    /// True if the items of each launch agree.
     fn same_in_launches(&self, expr: &Expr) -> bool {
         let mut left = MAX_REGIONS;
         let all = self.distinct(expr);

@@ -241,7 +241,6 @@ impl MeasuredTimes<'_> {
     }
 }
 
-/// Floors as data.
 fn floor(report: &FloorReport) -> MeasuredFloor {
     let named = |(term, n): (&FloorTerm, &usize)| (term.name().to_owned(), *n);
     MeasuredFloor {

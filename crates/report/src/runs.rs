@@ -76,7 +76,6 @@ impl Runs {
         self.runs.iter().map(|(_, lanes)| lanes.end).max().unwrap_or(1).max(1)
     }
 
-    /// Kinds of work in all runs.
     fn kinds(&self) -> IndexSet<&str> {
         self.runs.iter().flat_map(|(_, lanes)| lanes.kinds.iter().map(String::as_str)).collect()
     }

@@ -27,7 +27,6 @@ pub struct RuleRequest<'r> {
 }
 
 impl RuleRequest<'_> {
-    /// Whether the search is to end.
     pub(crate) fn stopped(&self) -> bool {
         let SearchOptions { timeout, since, .. } = self.options;
         let late = timeout.zip(since).is_some_and(|(most, since)| since.elapsed() > most);

@@ -127,7 +127,6 @@ impl Rule {
     }
 }
 
-/// What variants are to reach.
 #[derive(Debug, Clone, Copy)]
 enum Goal {
     /// At most this loss, in millionths, with as few as possible.

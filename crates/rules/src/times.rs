@@ -19,14 +19,12 @@ pub(crate) type Variant = Vec<i64>;
 /// Most configurations near the least time that are listed for a size.
 const MAX_NEAR: usize = 2_000;
 
-/// What is known at one size.
 struct AtSize {
     least: LeastTime,
     /// The problem and its closed form, where a configuration is valid.
     model: Option<(Problem, Option<Cost>)>,
 }
 
-/// What is known of all sizes.
 pub(crate) struct Times<'r> {
     request: &'r RuleRequest<'r>,
     at: Vec<OnceLock<AtSize>>,

@@ -28,7 +28,6 @@ const MAX_UNITS: i128 = 1 << 120;
 /// of 2: other ratios are rounded down to them.
 const FINE: u32 = 24;
 
-/// Where a run is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Here {
     pub node: u32,

@@ -112,7 +112,6 @@ pub(crate) struct Position {
 }
 
 impl WarpLaunch {
-    /// Groups of the launch.
     pub(crate) fn groups(&self) -> u64 {
         self.queue.iter().map(|(count, _)| count).sum()
     }

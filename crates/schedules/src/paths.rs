@@ -25,7 +25,6 @@ pub(crate) struct Step {
     pub work: i64,
 }
 
-/// All paths of a launch.
 #[derive(Default)]
 pub(crate) struct Paths {
     /// Number of states.
@@ -41,7 +40,6 @@ pub(crate) struct Paths {
 }
 
 impl WarpLaunch {
-    /// The work of a phase, by its number.
     pub(crate) fn work(&self, phase: u32) -> i64 {
         self.path(&self.phases[phase as usize]).saturating_mul(TICK).saturating_add(1)
     }

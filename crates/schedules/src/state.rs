@@ -57,7 +57,6 @@ pub(crate) struct State {
 /// Positions in the program, one for each group that has a place.
 pub(crate) type Positions = SmallVec<[u32; 4]>;
 
-/// Numbers of groups.
 pub(crate) type Numbers = SmallVec<[usize; 4]>;
 
 /// Where each group of a state was before: place `n` of the word (4 bits each) is the old number of

@@ -21,7 +21,6 @@ pub(super) struct Alike {
     pub elements: Option<Rc<[i64]>>,
 }
 
-/// Looks for boxes of groups.
 pub(super) struct Look<'l> {
     kernel: &'l Program,
     bound: &'l Bound,
@@ -193,7 +192,6 @@ impl<'l> Look<'l> {
     }
 }
 
-/// What was seen of some groups.
 struct Seen {
     /// On which axes numbers differ.
     varies: Vec<bool>,

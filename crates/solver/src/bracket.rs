@@ -47,7 +47,6 @@ pub struct Incumbent {
 }
 
 impl Default for Incumbent {
-    /// Nothing.
     fn default() -> Incumbent {
         Incumbent { bounds: Bounds { lower: 0, best: None }, best: None }
     }

@@ -175,7 +175,6 @@ fn symbolic(
     on_structure(problem, cost, options, bracket)
 }
 
-/// Searches on the space as a structure.
 fn on_structure(
     problem: &Problem,
     cost: Result<Cost, Uncovered>,
@@ -227,7 +226,6 @@ fn on_structure(
 /// Most configurations that solvers are asked about one by one.
 const MAX_LISTED: u32 = 20_000;
 
-/// Searches over a list of the configurations.
 fn listed(
     problem: &Problem,
     options: &SearchOptions,

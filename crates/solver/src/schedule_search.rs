@@ -207,7 +207,6 @@ fn look_at(
     Ok(())
 }
 
-/// The bounds of all configurations.
 fn bounded(inquiry: &ListedSearch<'_>) -> Result<Vec<Case>, SolveError> {
     let case = |configuration: usize| {
         let launch = WarpLaunch::new(inquiry.problem, &inquiry.space.bound[configuration]);

@@ -107,7 +107,6 @@ impl<'a> Search<'a> {
         self.rows.store(rows, Ordering::Relaxed);
     }
 
-    /// Most rows of a join.
     pub(crate) fn rows(&self) -> usize {
         self.rows.load(Ordering::Relaxed)
     }
@@ -342,7 +341,6 @@ impl<'a> Search<'a> {
         TimedConfiguration { configuration, time: tried.time }
     }
 
-    /// True if the simulator has run it.
     pub(crate) fn was_simulated(&self, configuration: &Configuration) -> bool {
         self.known(configuration).is_some_and(|t| t.simulated)
     }

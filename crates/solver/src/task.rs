@@ -14,10 +14,8 @@ use crate::instance::{SmtInstance, SolverReply};
 
 /// What strategies that ask a solver need of the formula.
 pub(crate) trait FormulaSearch: Sync {
-    /// The bracket that they close.
     fn bracket(&self) -> &Bracket<'_>;
 
-    /// A live solver.
     fn solver(&self) -> Result<Box<dyn LiveSolver + '_>, SolveError>;
 
     /// The task and its formula, where the configurations are listed.

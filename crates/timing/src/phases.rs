@@ -59,7 +59,6 @@ impl Phases {
         Term::Count(LocatedExpr { at: self.local.at.clone(), expr: each })
     }
 
-    /// Ticks of all barriers.
     fn barriers(&self, program: &[Stmt]) -> Term {
         if self.price == 0 {
             return Term::Number(0);

@@ -16,7 +16,6 @@ use tickbound_model::{Launch, Problem};
 use super::chain::{Chain, ChainStep};
 use super::term::LocatedExpr;
 
-/// The time of a problem with this profile.
 pub(crate) fn time(problem: &Problem) -> Result<Chain, ModelError> {
     let Launch::Range { global_size, local_size } = &problem.launch else {
         let what = "activations belong to another profile";

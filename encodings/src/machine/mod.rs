@@ -15,7 +15,6 @@ use flow::{Count, Exit, Flow, Guard, PointKind};
 use crate::plan::{AmountId, Plan};
 use crate::system::{Bool, Int, StateVariable, SystemBuilder};
 
-/// State variables of one thread.
 struct Thread<'b> {
     /// Position: one per point.
     at: Vec<StateVariable<'b, Bool<'b>>>,

@@ -13,7 +13,6 @@ use crate::system::SystemParameter;
 /// Most groups that differ, over all configurations.
 const MAX_GROUPS: usize = 10_000;
 
-/// See [`Plan::new`].
 pub(super) fn build(problem: &Problem, space: &Space) -> Result<Plan, PlanError> {
     refuse_uncovered(problem)?;
     let kernel = Numbered::new(problem, &problem.kernel);

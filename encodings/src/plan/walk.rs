@@ -117,7 +117,6 @@ fn in_ticks(price: i64, amount: &Expr) -> Expr {
     }
 }
 
-/// What is asked of one walk.
 pub(crate) struct Walker<'a> {
     pub problem: &'a Problem,
     pub kernel: &'a Numbered,

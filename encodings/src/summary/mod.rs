@@ -127,7 +127,6 @@ fn choice(plan: &mut Plan, shapes: &[Vec<usize>], programs: Vec<Vec<Op<Jump>>>) 
     code
 }
 
-/// Adds an amount.
 fn push(plan: &mut Plan, name: &str, values: Values) -> AmountId {
     plan.amounts.push(Amount { name: name.to_owned(), expr: None, values });
     AmountId(plan.amounts.len() - 1)

@@ -128,7 +128,6 @@ impl Python {
     }
 }
 
-/// What the script prints.
 #[derive(Debug, Default, Deserialize)]
 struct ScriptOutput {
     /// `optimal`, `feasible`, `infeasible` or `unknown`.
@@ -190,7 +189,6 @@ pub fn solve(
 
 type Asking<'a> = dyn Fn(&model::Model, &mut Answer) -> Result<ScriptOutput, CpSatError> + 'a;
 
-/// Asks about the transition system of an encoding.
 fn ask_system(
     problem: &Problem,
     encoding: Encoding,
@@ -218,7 +216,6 @@ fn ask_system(
     Ok(note(problem, bound, &output, answer)?)
 }
 
-/// Asks about the direct form.
 fn ask_form(problem: &Problem, asking: &Asking<'_>, answer: &mut Answer) -> Result<(), CpSatError> {
     let configurations =
         problem.loose_configurations(&TableLimits::default()).map_err(SolveError::from)?;

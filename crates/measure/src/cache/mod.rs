@@ -117,7 +117,6 @@ impl CacheHead {
 pub struct Cache {
     log: Log,
     head: CacheHead,
-    /// Keys of the entries.
     keys: BTreeSet<String>,
     /// An entry was added whose key was there.
     repeats: bool,
@@ -202,7 +201,6 @@ impl Cache {
     }
 }
 
-/// The entries of a cache, sifted.
 #[derive(Debug, Default)]
 struct Sifted {
     /// Entries that are kept, as lines without the comma.
@@ -289,7 +287,6 @@ fn listed(lines: &[usize]) -> String {
     format!("lines {}{more}", shown.join(", "))
 }
 
-/// The text of a cache that is open.
 fn open_text(head: &CacheHead, entries: &[String]) -> String {
     let mut text = String::from("{");
     for (name, value) in head.json() {

@@ -73,7 +73,6 @@ impl<'a> Rest<'a> {
         &self.text[self.at..]
     }
 
-    /// Passes over blanks.
     fn blanks(&mut self) {
         self.at = self.text.len() - self.left().trim_start().len();
     }

@@ -127,7 +127,6 @@ impl<'s> OpenCl<'s> {
         CalibrateError::Refused { device, kernel: run.work.kernel(), why: why.into() }
     }
 
-    /// Makes what a launch needs.
     pub(super) fn prepare(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError> {
         if run.items() == 0 || u32::try_from(run.items()).is_err() {
             return Err(self.refused(run, format!("{} items", run.items())));

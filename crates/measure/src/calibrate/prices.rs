@@ -12,7 +12,6 @@ use super::survey::{Survey, bytes_text, elements};
 /// nanosecond, is a whole number with two digits or more; a day still has fewer than 2^63.
 pub const TICKS: f64 = 1e11;
 
-/// Whole ticks of some seconds.
 fn ticks(seconds: f64) -> i64 {
     whole(seconds * TICKS)
 }

@@ -105,7 +105,6 @@ fn floors<'a>(
     Some((floors, (floors.of_space)(&floors.floor)))
 }
 
-/// What came of floors.
 fn floor_report(
     (floors, space): (&Floors, Option<(f64, FloorTerm)>),
     skipped: usize,

@@ -47,7 +47,6 @@ const FOR_FINALS: f64 = 0.1;
 
 pub(super) type Observer<'o> = dyn FnMut(MeasureEvent<'_>) + 'o;
 
-/// What a campaign is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About<'a> {
     pub(super) problem: &'a Problem,
@@ -55,7 +54,6 @@ pub(super) struct About<'a> {
     /// Floors that hold on the device, and that of the space.
     pub(super) floors: Option<(&'a Floors, Option<(f64, FloorTerm)>)>,
     pub(super) interrupt: &'a AtomicBool,
-    /// When its time began.
     pub(super) began: Instant,
     /// The task of the user's own configuration.
     pub(super) baseline: Option<usize>,
@@ -64,7 +62,6 @@ pub(super) struct About<'a> {
 /// What compiling a task ahead gave: its binary, if the driver gives one, or why there is none.
 type Compiled = Result<Option<PathBuf>, (Outcome, Stages)>;
 
-/// Measuring, under way.
 pub(super) struct Campaign<'a> {
     pub(super) about: About<'a>,
     pub(super) tasks: &'a [Task<'a>],
@@ -100,7 +97,6 @@ pub(super) struct Campaign<'a> {
     skipped: usize,
 }
 
-/// What is left of a campaign.
 pub(super) struct Finished {
     pub(super) cache: Option<Cache>,
     pub(super) done: Vec<(usize, Measured)>,
@@ -162,7 +158,6 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// The results.
     pub(super) fn finished(self) -> Finished {
         let Campaign { cache, done, versus, spent, skipped, .. } = self;
         Finished { cache, done, versus, spent, skipped }
@@ -400,13 +395,11 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Reports the stage of a task.
     fn tell(&self, task: usize, stage: Stage, observer: &mut Observer<'_>) {
         let of = self.guide.is_none().then_some(self.tasks.len());
         observer(MeasureEvent::Stage(self.tasks[task].bound, stage, self.done.len(), of));
     }
 
-    /// Takes what came of a task.
     fn take(
         &mut self,
         task: usize,
@@ -432,7 +425,6 @@ impl<'a> Campaign<'a> {
         Ok(kept?)
     }
 
-    /// Adds a result.
     fn keep(&mut self, task: usize, measured: Measured) {
         let outcome = &measured.record.outcome;
         let seconds = outcome.timed().and_then(|timed| median(&timed.runs));

@@ -57,7 +57,6 @@ pub struct Reference {
     numbered: usize,
 }
 
-/// Outputs that are known.
 #[derive(Debug)]
 struct Known {
     arguments: Vec<Given>,

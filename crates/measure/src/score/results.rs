@@ -267,7 +267,6 @@ impl Results {
     }
 }
 
-/// A file that cannot be read.
 fn unread(path: &Path, error: &io::Error) -> ResultsError {
     let fix = "give a cache of Kernel Tuner, a T4 file or KTT's output in JSON";
     ResultsError::File(path.to_owned(), format!("{error}; {fix}"))

@@ -19,7 +19,6 @@ impl Over<'_> {
         }
     }
 
-    /// Bounds of a value and a multiple of another.
     pub(super) fn sum_bounds(&self, a: &Known, times: i128, b: &Known) -> Option<Bounds> {
         let ((low, high), (least, most)) = (self.bounds(a)?, self.bounds(b)?);
         let (x, y) = (least.checked_mul(times)?, most.checked_mul(times)?);

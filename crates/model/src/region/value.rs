@@ -77,7 +77,6 @@ impl Over<'_> {
         }
     }
 
-    /// A value and a multiple of another.
     pub(super) fn sum(&self, a: &Known, times: i128, b: &Known) -> Known {
         match (a, b) {
             (Ok(a), Ok(b)) => Ok(a.plus(times, b).ok_or(Stop::Fault)?),

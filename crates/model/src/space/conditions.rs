@@ -29,7 +29,6 @@ pub struct Condition {
     limit: Option<LaunchLimit>,
 }
 
-/// What must hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A constraint, with exact division.

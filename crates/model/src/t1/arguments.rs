@@ -149,7 +149,6 @@ fn shell_words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether the kernel is in OpenCL C.
 pub(super) fn is_opencl(kernel: &Value) -> bool {
     let language = kernel.get("Language").and_then(Value::as_str);
     language.is_some_and(|l| l.eq_ignore_ascii_case("opencl"))
@@ -167,7 +166,6 @@ const TYPES: [(&str, &str); 8] = [
     ("ulong", "uint64"),
 ];
 
-/// What T1 calls a type.
 pub(super) fn type_name(ty: ElementType) -> &'static str {
     let named = TYPES.iter().find(|(ours, _)| *ours == ty.name());
     named.map_or(ty.name(), |(_, theirs)| theirs)

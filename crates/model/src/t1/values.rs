@@ -143,7 +143,6 @@ fn expression(text: &str, truth: bool, names: &[String]) -> Result<Expr, Wrong> 
         .map_err(|name| wrong(format!("`{name}` in `{}` has no value here", short(text)), WHOLE))
 }
 
-/// Works values out.
 struct Run {
     /// The value of each `for` around, the outermost first.
     env: Vec<i64>,

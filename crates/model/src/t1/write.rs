@@ -303,7 +303,6 @@ fn number(expr: &Expr<String>) -> Value {
     }
 }
 
-/// Whether the domain depends on other parameters.
 fn depends(problem: &Problem, parameter: &Parameter) -> bool {
     let (first, defined) = (problem.first_parameter(), problem.first_definition());
     let inner = |slot: usize| (first..defined).contains(&slot);

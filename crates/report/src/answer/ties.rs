@@ -45,7 +45,6 @@ pub(super) fn line(problem: &Problem, r: &TuneResult) -> Option<AnswerLine> {
     Some(("ties:", said.join("; ")))
 }
 
-/// Values in order.
 fn several(values: &[i64]) -> String {
     let text: Vec<String> = values.iter().map(i64::to_string).collect();
     match text.as_slice() {

@@ -61,7 +61,6 @@ impl Answer {
         self.about.as_ref().map_or_else(ticks_alone, |about| about.units.time(ticks))
     }
 
-    /// The bracket for people.
     fn bracket(&self, upper: i64) -> String {
         let ticks_alone = || format!("{} and {} ticks", grouped(self.lower), grouped(upper));
         self.about.as_ref().map_or_else(ticks_alone, |about| about.units.range(self.lower, upper))

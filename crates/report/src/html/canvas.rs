@@ -49,7 +49,6 @@ impl Ink {
     }
 }
 
-/// A mark for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Circle,
@@ -76,7 +75,6 @@ impl Mark {
     }
 }
 
-/// A drawing area.
 pub(super) struct Canvas<'a, 'b> {
     area: &'a Area<'b>,
 }
@@ -101,7 +99,6 @@ impl<P: Plot> Picture for Framed<'_, P> {
     }
 }
 
-/// The plot as SVG text.
 pub(super) fn svg(plot: &impl Plot) -> Result<String, ReportError> {
     picture::svg(&Framed(plot), Path::new("the plot"))
 }

@@ -169,7 +169,6 @@ impl ConfigurationTable {
     }
 }
 
-/// A table as text.
 #[derive(Debug, Default, Serialize)]
 struct Plain {
     heads: Vec<String>,

@@ -261,7 +261,6 @@ pub fn confirming_question(
     Ok(question.and_then(|statement| Some((least, statement.smt2(least.checked_sub(1)?)?))))
 }
 
-/// How a search ended.
 struct SymbolicOutcome {
     finished: bool,
     proofs: Vec<Proof>,

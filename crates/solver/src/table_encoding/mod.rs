@@ -183,7 +183,6 @@ fn total(terms: &[Int]) -> Int {
     }
 }
 
-/// The answer of a solver about a statement.
 enum Answer {
     /// For each parameter the index of its value, and the ticks of that choice.
     Yes(Vec<u32>, i64),

@@ -17,7 +17,6 @@ use crate::obligation::step::{PathStep, PathStepKind, always_has_a_value};
 /// Most statements of a phase.
 const MAX_STATEMENTS: usize = 10_000;
 
-/// Reads the program of a group as phases.
 pub(crate) struct Phases<'p> {
     problem: &'p Problem,
     local: Expr,

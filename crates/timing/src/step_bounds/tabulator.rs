@@ -18,7 +18,6 @@ const MAX_ROWS: usize = 1 << 14;
 /// fault; `None` where tables alone use it.
 pub(super) type Steps = Vec<Option<(Expr, bool)>>;
 
-/// What comes of a chain.
 pub(super) struct Tabulated {
     /// The parameters in the order in which boxes are divided.
     pub order: Vec<usize>,
@@ -39,7 +38,6 @@ pub(super) fn tabulated(
     Tabulated { order: tabulator.order, tables: tabulator.tables, steps }
 }
 
-/// Makes the tables of a chain.
 struct Tabulator<'a> {
     problem: &'a Problem,
     values: &'a [Vec<i64>],

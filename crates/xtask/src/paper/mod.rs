@@ -121,7 +121,6 @@ pub enum PaperError {
     Engine(#[from] engine::EngineError),
 }
 
-/// The problem files, read.
 struct Problems {
     tables: [(&'static str, Value, &'static [Published]); 2],
 }
