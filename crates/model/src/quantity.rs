@@ -33,18 +33,22 @@ pub trait Quantity: Clone + From<i64> {
     /// Whether this is the number 0.
     fn is_zero(&self) -> bool;
 
+    /// The sum with `other`.
     fn plus(&self, other: &Self) -> Self {
         self.combine(QuantityOp::Plus, other)
     }
 
+    /// The difference to `other`.
     fn minus(&self, other: &Self) -> Self {
         self.combine(QuantityOp::Minus, other)
     }
 
+    /// The product with `other`.
     fn times(&self, other: &Self) -> Self {
         self.combine(QuantityOp::Times, other)
     }
 
+    /// The product with a number.
     fn by(&self, n: i64) -> Self {
         self.times(&n.into())
     }
@@ -59,10 +63,12 @@ pub trait Quantity: Clone + From<i64> {
         self.combine(QuantityOp::Ceil, divisor)
     }
 
+    /// The lesser of both.
     fn min(&self, other: &Self) -> Self {
         self.combine(QuantityOp::Min, other)
     }
 
+    /// The greater of both.
     fn max(&self, other: &Self) -> Self {
         self.combine(QuantityOp::Max, other)
     }

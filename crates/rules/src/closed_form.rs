@@ -163,13 +163,10 @@ impl<'p> Steps<'p> {
 
     /// An expression with the values of slots that are known.
     fn put_in(&self, expr: &Expr) -> Expr {
-        let by = expr.replace(&mut |slot| {
+        let Ok(expr) = expr.replace(&mut |slot| {
             Ok::<_, Infallible>(self.known.get(slot).cloned().unwrap_or(Expr::Name(*slot)))
         });
-        match by {
-            Ok(expr) => expr.special(&[], 0).simplified(),
-            Err(never) => match never {},
-        }
+        expr.special(&[], 0).simplified()
     }
 
     /// The same value as a number or a name.

@@ -69,13 +69,10 @@ fn definitions<'e>(
 
 /// An expression with other names for definitions.
 fn put_in(expr: &Expr, definitions: &HashMap<Slot, Expr>) -> Expr {
-    let by = expr.replace(&mut |slot| {
+    let Ok(expr) = expr.replace(&mut |slot| {
         Ok::<_, Infallible>(definitions.get(slot).cloned().unwrap_or(Expr::Name(*slot)))
     });
-    match by {
-        Ok(expr) => expr,
-        Err(never) => match never {},
-    }
+    expr
 }
 
 /// An expression as a quantity of the formulas.

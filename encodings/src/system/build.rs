@@ -42,12 +42,14 @@ pub struct Bool<'b> {
 
 /// Expressions of one sort.
 pub trait Sorted<'b>: Copy {
+    /// The sort.
     const SORT: Sort;
 
     /// The expression at a node, which is of this sort.
     #[doc(hidden)]
     fn at(builder: &'b SystemBuilder, ex: Ex) -> Self;
 
+    /// Its node.
     fn ex(self) -> Ex;
 }
 

@@ -11,11 +11,14 @@ use super::{ChoiceId, Ex, InternalError, System, SystemNode, TableId};
 pub trait Algebra {
     /// An integer.
     type Int: Clone;
+    /// A truth value.
     type Bool: Clone;
     /// Why a value cannot be computed.
     type Error: From<InternalError>;
 
+    /// An integer constant.
     fn int(&mut self, value: i64) -> Self::Int;
+    /// A constant truth value.
     fn bool(&mut self, value: bool) -> Self::Bool;
     /// An integer that no configuration reads.
     fn unread(&mut self) -> Self::Int;
@@ -23,13 +26,17 @@ pub trait Algebra {
     fn table(&mut self, table: TableId) -> Result<Self::Int, Self::Error>;
     /// What this step picks.
     fn choice(&mut self, choice: ChoiceId) -> Result<Self::Bool, Self::Error>;
+    /// Sum.
     fn add(&mut self, a: &Self::Int, b: &Self::Int) -> Result<Self::Int, Self::Error>;
+    /// Product.
     fn mul(&mut self, a: &Self::Int, b: &Self::Int) -> Result<Self::Int, Self::Error>;
     /// Greater of two.
     fn max(&mut self, a: &Self::Int, b: &Self::Int) -> Self::Int;
+    /// Equality.
     fn equal(&mut self, a: &Self::Int, b: &Self::Int) -> Self::Bool;
     /// `a <= b`.
     fn at_most(&mut self, a: &Self::Int, b: &Self::Int) -> Self::Bool;
+    /// Negation.
     fn not(&mut self, a: &Self::Bool) -> Self::Bool;
     /// Conjunction, or else disjunction.
     fn junction(

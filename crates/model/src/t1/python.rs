@@ -38,7 +38,7 @@ pub(super) enum Division {
 pub(super) fn over_parameters(problem: &Problem, expr: &Expr, division: Division) -> Expr<String> {
     let truth = division == Division::Exact;
     let expr = Python { division }.expr(expr, truth);
-    let replaced = expr.replace(&mut |slot: &usize| {
+    let Ok(replaced) = expr.replace(&mut |slot: &usize| {
         Ok::<_, std::convert::Infallible>(match problem.scope.kind(*slot) {
             Some(NameKind::Definition) => {
                 let (_, meaning) = &problem.definitions[*slot - problem.first_definition()];
@@ -48,10 +48,7 @@ pub(super) fn over_parameters(problem: &Problem, expr: &Expr, division: Division
             _ => Expr::Name(problem.scope.name(*slot).to_owned()),
         })
     });
-    match replaced {
-        Ok(expr) => expr,
-        Err(never) => match never {},
-    }
+    replaced
 }
 
 /// The value of an input or a platform number.

@@ -28,5 +28,7 @@ pub use connector::{ConnectorDrawing, ConnectorPage, Lit};
 pub use figures::{FigureNumber, numbers_grouped};
 pub use lanes::{Lane, LaneChart};
 pub use roofline::RowFloors;
-pub use sheet::{Best, ClaimRow, ConfigurationTable, Measure, Page, Roofline, RooflineTimes, SheetRow};
+pub use sheet::{
+    Best, ClaimRow, ConfigurationTable, Measure, Page, Roofline, RooflineTimes, SheetRow,
+};
 pub use spent::{SpentChart, SpentPart, Stripe};

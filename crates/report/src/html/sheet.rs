@@ -311,6 +311,13 @@ mod tests {
             }),
             timelines: Vec::new(),
             configurations: Some(shown),
+            claims: vec![ClaimRow {
+                status: "open",
+                class: "open",
+                at: hostile.into(),
+                claim: hostile.into(),
+                detail: hostile.into(),
+            }],
         };
         let text = page.html().unwrap();
         assert!(!text.contains("alert(1)</script>") && !text.contains("<!--"), "{text}");

@@ -84,15 +84,7 @@ fn priced(program: &[Stmt], prices: &[(AccessKind, i64)]) -> Program {
                 let amount = Expr::binary(BinaryOp::Mul, Expr::Int(price), amount.clone());
                 StmtKind::Access { access: AccessKind::Work, amount }
             }
-            StmtKind::Repeat { count, body } => {
-                StmtKind::Repeat { count: count.clone(), body: priced(body, prices) }
-            }
-            StmtKind::If { condition, then, otherwise } => StmtKind::If {
-                condition: condition.clone(),
-                then: priced(then, prices),
-                otherwise: priced(otherwise, prices),
-            },
-            StmtKind::Mark | StmtKind::Barrier | StmtKind::Until(_) => stmt.kind.clone(),
+            other => other.with_programs(|within| priced(within, prices)),
         };
         stmt.with(kind)
     };

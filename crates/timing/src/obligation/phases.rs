@@ -48,22 +48,10 @@ impl<'p> Phases<'p> {
                 true => uncovered(&stmt.at, "differs between groups"),
                 false => Ok(self.problem.inlined(&stmt.at, e)?),
             };
-            let kind = match &stmt.kind {
-                StmtKind::Access { access, amount } => {
-                    StmtKind::Access { access: *access, amount: of(amount)? }
-                }
-                StmtKind::Repeat { count, body } => {
-                    StmtKind::Repeat { count: of(count)?, body: self.inlined(body)? }
-                }
-                StmtKind::If { condition, then, otherwise } => StmtKind::If {
-                    condition: of(condition)?,
-                    then: self.inlined(then)?,
-                    otherwise: self.inlined(otherwise)?,
-                },
-                StmtKind::Until(_) => return uncovered(&stmt.at, "waits for a mark"),
-                StmtKind::Mark | StmtKind::Barrier => stmt.kind.clone(),
-            };
-            Ok(stmt.with(kind))
+            match &stmt.kind {
+                StmtKind::Until(_) => uncovered(&stmt.at, "waits for a mark"),
+                other => Ok(stmt.with(other.rebuilt(of, |within| self.inlined(within))?)),
+            }
         };
         program.iter().map(one).collect()
     }
