@@ -104,12 +104,4 @@ impl Outcome {
             Outcome::Failed(_) => None,
         }
     }
-
-    /// The same, to be changed.
-    pub(super) fn timed_mut(&mut self) -> Option<&mut Timed> {
-        match self {
-            Outcome::Timed(timed) => Some(timed),
-            Outcome::Failed(_) => None,
-        }
-    }
 }

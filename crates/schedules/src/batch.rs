@@ -74,7 +74,7 @@ impl<T: Tick> Ranges<T> {
     }
 
     /// Takes in what is reached from these after this many ticks.
-    fn join(&mut self, from: &Ranges<T>, ticks: T) {
+    pub fn join(&mut self, from: &Ranges<T>, ticks: T) {
         for (here, there) in self.least.iter_mut().zip(&from.least) {
             *here = (*here).min(*there + ticks);
         }
@@ -165,17 +165,6 @@ impl<T: Tick> Batch<T> {
         at.and_then(|at| self.ranges.get(at as usize)).copied().unwrap_or(Ranges::NONE)
     }
 
-    /// All lanes reach a state after this many ticks.
-    pub fn reach_all(
-        &mut self,
-        graph: &Graph<'_>,
-        (cell, node): (u32, u32),
-        from: &Ranges<T>,
-        ticks: i64,
-    ) {
-        self.reached(graph, cell, node).join(from, T::of(ticks));
-    }
-
     /// One lane reaches a state.
     pub fn reach(&mut self, graph: &Graph<'_>, (cell, node): (u32, u32), lane: u32, range: Range) {
         let ranges = self.reached(graph, cell, node);
@@ -184,7 +173,7 @@ impl<T: Tick> Batch<T> {
         ranges.greatest[lane] = ranges.greatest[lane].max(T::of(range.greatest));
     }
 
-    fn reached(&mut self, graph: &Graph<'_>, cell: u32, node: u32) -> &mut Ranges<T> {
+    pub fn reached(&mut self, graph: &Graph<'_>, cell: u32, node: u32) -> &mut Ranges<T> {
         let of = graph.node(node);
         let places = &mut self.cells[cell as usize].ranges;
         let number = of.number as usize;

@@ -62,13 +62,6 @@ pub(crate) enum Event {
     Started { tick: i64, group: u64, warp: Warps, ready: i64 },
 }
 
-impl Event {
-    /// Whether a segment is started.
-    pub fn is_start(&self) -> bool {
-        matches!(self, Event::Started { .. })
-    }
-}
-
 /// A launch at one instant, its groups named.
 #[derive(Clone)]
 pub(crate) struct Run {

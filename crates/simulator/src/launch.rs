@@ -161,7 +161,7 @@ impl Launch {
                 return engine.later("launch", self.kernel_launch, ticks, waves);
             }
             end = end.max(finished);
-            units.put_back(finished, unit);
+            units.used.push(Reverse((finished, unit)));
         }
         Ok(end)
     }
@@ -242,10 +242,6 @@ impl UnitQueue {
             return (self.start, self.next_unused - 1);
         }
         self.used.pop().map_or((self.start, 0), |Reverse(unit)| unit)
-    }
-
-    fn put_back(&mut self, free: i64, unit: i64) {
-        self.used.push(Reverse((free, unit)));
     }
 }
 

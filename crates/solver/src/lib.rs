@@ -73,7 +73,7 @@ use tickbound_timing::{Cost, Term, Uncovered};
 use bracket::{Bounds, Bracket, Incumbent};
 pub use error::SolveError;
 pub use least::{LeastTime, least, within};
-use listed_search::{ListedSearch, Outcome};
+use listed_search::ListedSearch;
 pub use options::{Objective, SearchOptions};
 pub use program_classes::{ProgramClass, ProgramClasses};
 pub use proof::Proof;
@@ -235,7 +235,7 @@ fn listed(
     bracket.take_best();
     let inquiry = ListedSearch { problem, space: &space, options, bracket };
     if space.bound.is_empty() {
-        let result = inquiry.result(Outcome::default());
+        let result = inquiry.result(TuneResult::default());
         return Ok(TuneResult { status: Status::Infeasible, ..result });
     }
     match Plan::new(problem, &space) {

@@ -137,6 +137,20 @@ impl TuneResult {
         TuneResult { status: Status::Infeasible, ..TuneResult::begun(options, bracket) }
     }
 
+    /// The result with what was requested and what the bracket knows of the search.
+    pub(crate) fn searched(self, options: &SearchOptions, bracket: &Bracket<'_>) -> TuneResult {
+        let begun = TuneResult::begun(options, bracket);
+        TuneResult {
+            lower: begun.lower,
+            strategy: begun.strategy,
+            objective: begun.objective,
+            solver_calls: begun.solver_calls,
+            seconds: begun.seconds,
+            stopped_by: bracket.stopped_by().filter(|_| self.status != Status::Optimal),
+            ..self
+        }
+    }
+
     /// The result of a search that did not return, from its observer's last incumbent.
     pub fn cut(
         options: &SearchOptions,

@@ -15,7 +15,7 @@ use tickbound_schedules::{
 use tickbound_simulator::{Script, SimulatedRun, WarpTicks};
 
 use crate::error::SolveError;
-use crate::listed_search::{ListedSearch, Outcome};
+use crate::listed_search::ListedSearch;
 use crate::options::{Objective, SearchOptions};
 use crate::result::{FormulaSize, OpenSchedule, TuneResult};
 
@@ -345,7 +345,7 @@ fn answer(
     let objective = inquiry.options.objective;
     let finished = cases.iter().all(|case| case.is_closed(objective));
     let best = cases.iter().find(|case| case.value(objective).1 == upper);
-    let Some(best) = best else { return Ok(inquiry.result(Outcome::default())) };
+    let Some(best) = best else { return Ok(inquiry.result(TuneResult::default())) };
     if let Some(why) = cases.iter().find_map(|case| case.why.clone()).filter(|_| !finished) {
         bracket.give_up(why);
     }
@@ -367,12 +367,12 @@ fn answer(
         candidates: cases.len(),
         ..FormulaSize::default()
     };
-    let ending = Outcome {
-        finished,
+    let ending = TuneResult {
+        status: if finished { Status::Optimal } else { Status::Bounded },
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
         replayed: run.is_some(),
         size,
-        ..Outcome::default()
+        ..TuneResult::default()
     };
     let mut result = inquiry.result(ending);
     (result.lower, result.upper) = (lower, Some(upper));

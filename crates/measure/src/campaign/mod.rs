@@ -24,7 +24,7 @@ use crate::reference::{Allowed, Reference};
 use crate::report::{MeasureEvent, MeasureOptions, MeasureReport, Measured};
 use crate::supervisor::{Interrupts, Supervisor, SupervisorError, SupervisorSetup};
 use crate::worker::Described;
-use schedule::{About, Campaign, Finished};
+use schedule::{About, Campaign};
 use task::Task;
 use tickbound_device::DeviceKind;
 use tickbound_device::platform::mismatch;
@@ -67,15 +67,15 @@ pub fn measure(
     let reference = files.reference.as_ref().filter(|_| has_new).map(compiled).transpose()?;
     let candidates = guide.is_some().then_some(all.len());
     let floors = floors(problem, &device, options);
-    let (ended, campaign) = std::thread::scope(|scope| {
+    let (ended, cache, done, versus, (spent, skipped)) = std::thread::scope(|scope| {
         let about = About { problem, options, floors, interrupt, began, baseline };
         let mut campaign = Campaign::new(scope, about, labs, &tasks, guide)?;
         (campaign.cache, campaign.known, campaign.reference) = (cache, known, reference);
         let ended = campaign.run(observer);
         over.store(true, Ordering::Relaxed);
-        Ok::<_, MeasureError>((ended, campaign.finished()))
+        let Campaign { cache, done, versus, spent, skipped, .. } = campaign;
+        Ok::<_, MeasureError>((ended, cache, done, versus, (spent, skipped)))
     })?;
-    let Finished { cache, done, versus, spent, skipped } = campaign;
     let closed = cache.map_or(Ok(()), Cache::close);
     let stopped = ended?.or(closed.err().map(|error| SupervisorError::Unkept(error.to_string())));
     let results: Vec<_> = done.into_iter().map(|(_, measured)| measured).collect();

@@ -94,14 +94,6 @@ pub(super) struct Campaign<'a> {
     /// The budget was spent before all were measured.
     pub(super) spent: bool,
     /// Configurations that were not run, as their floors are above the best time.
-    skipped: usize,
-}
-
-pub(super) struct Finished {
-    pub(super) cache: Option<Cache>,
-    pub(super) done: Vec<(usize, Measured)>,
-    pub(super) versus: Option<Versus>,
-    pub(super) spent: bool,
     pub(super) skipped: usize,
 }
 
@@ -156,11 +148,6 @@ impl<'a> Campaign<'a> {
             spent: false,
             skipped: 0,
         })
-    }
-
-    pub(super) fn finished(self) -> Finished {
-        let Campaign { cache, done, versus, spent, skipped, .. } = self;
-        Finished { cache, done, versus, spent, skipped }
     }
 
     /// Measures what is to be measured and is not known, and times the best again; returns why it

@@ -30,11 +30,7 @@ const SPREAD: f64 = 3.0;
 #[derive(Debug, Clone)]
 pub struct Process {
     points: Vec<Vec<f64>>,
-    lengths: Vec<f64>,
-    mean: f64,
-    variance: f64,
-    factor: Factor,
-    weights: Vec<f64>,
+    fit: Fit,
 }
 
 /// What is known of the value at a point.
@@ -77,18 +73,18 @@ impl Process {
         for noise in NOISE {
             take(fit(&lengths, noise));
         }
-        let Fit { lengths, mean, variance, factor, weights, .. } = best?;
-        Some(Process { points, lengths, mean, variance, factor, weights })
+        let fit = best?;
+        Some(Process { points, fit })
     }
 
     /// What the values say of a point.
     pub fn at(&self, point: &[f64]) -> Guess {
         let near: Vec<f64> =
-            self.points.iter().map(|p| covariance(p, point, &self.lengths)).collect();
-        let mean = self.mean + dot(&near, &self.weights);
-        let known = self.factor.forward(near);
+            self.points.iter().map(|p| covariance(p, point, &self.fit.lengths)).collect();
+        let mean = self.fit.mean + dot(&near, &self.fit.weights);
+        let known = self.fit.factor.forward(near);
         let left = (1.0 - dot(&known, &known)).max(0.0);
-        Guess { mean, deviation: (self.variance * left).sqrt() }
+        Guess { mean, deviation: (self.fit.variance * left).sqrt() }
     }
 }
 
@@ -118,6 +114,7 @@ fn erf(x: f64) -> f64 {
 
 /// A process with settled length scales and noise, and the logarithm of how likely its values are,
 /// but for a constant.
+#[derive(Debug, Clone)]
 struct Fit {
     lengths: Vec<f64>,
     noise: f64,

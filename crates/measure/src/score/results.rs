@@ -206,7 +206,9 @@ impl Results {
             let correct = result["invalidity"] == "correct";
             match correct.then(|| t4_time(result, said("timeunit"))).transpose() {
                 Ok(time) => {
-                    let fastest = t4_fastest(result, said("timeunit"));
+                    let fastest = fastest(result["times"].get("runtimes"));
+                    let factor = milliseconds(said("timeunit")).ok();
+                    let fastest = fastest.zip(factor).map(|(time, factor)| time * factor);
                     results.add(parameters, time.flatten(), fastest);
                 }
                 Err(Timeless::Objective(what)) => timeless.push(what),
@@ -306,12 +308,6 @@ fn t4_time(result: &Value, unit: Option<&str>) -> Result<Option<f64>, Timeless> 
         None if objectives.is_empty() => Err(Timeless::Objective("not said".into())),
         None => Err(Timeless::Objective(format!("`{}`", objectives.join(", ")))),
     }
-}
-
-/// The fastest run of a T4 result in milliseconds, if its runs are there.
-fn t4_fastest(result: &Value, unit: Option<&str>) -> Option<f64> {
-    let fastest = fastest(result["times"].get("runtimes"))?;
-    Some(fastest * milliseconds(unit).ok()?)
 }
 
 /// Parts of the names of times that are not the kernel's.

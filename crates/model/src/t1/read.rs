@@ -180,7 +180,8 @@ fn launch(
         local = usual_sizes(parameters);
     }
     let stated = sizes(kernel, "GlobalSize")?;
-    let divided = dimensions > 0 && (stated.is_empty() || has_divisors(kernel));
+    let has_divisors = |axis: usize| !divisors(kernel, axis).is_empty();
+    let divided = dimensions > 0 && (stated.is_empty() || (0..AXES.len()).any(has_divisors));
     let mut groups = if divided { grid(kernel, dimensions, &local)? } else { stated };
     modify(kernel, &mut groups, &mut local)?;
     if local.is_empty() && !program {
@@ -307,10 +308,6 @@ fn divisors(kernel: &Value, axis: usize) -> &[Value] {
         Some(Value::Array(list)) => list,
         Some(one) => std::slice::from_ref(one),
     }
-}
-
-fn has_divisors(kernel: &Value) -> bool {
-    (0..AXES.len()).any(|axis| !divisors(kernel, axis).is_empty())
 }
 
 /// Groups along each dimension: the problem's size over the product of the divisors, rounded up.

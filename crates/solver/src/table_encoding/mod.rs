@@ -29,7 +29,7 @@ use self::rows::{Rows, merged};
 use crate::bracket::Bracket;
 use crate::error::SolveError;
 use crate::formula::SmtFormula;
-use crate::instance::{interruptible, leave_ctrl_c};
+use crate::instance::{chosen, interruptible, leave_ctrl_c};
 use crate::proof::Proof;
 use crate::search::{Eliminated, MAX_ROWS, Search, limits};
 use crate::task::{FormulaSearch, LiveSolver, Task};
@@ -407,11 +407,7 @@ impl<'q> Stated<'q> {
 
     /// The choice of a model, and what the tables say that it takes.
     fn model(&self, model: &Model) -> Option<Answer> {
-        let value = |values: &Vec<Bool>| {
-            let holds = |b: &Bool| model.eval(b, true).and_then(|v| v.as_bool()) == Some(true);
-            values.iter().position(holds).map(|v| v as u32)
-        };
-        let indices: Vec<u32> = self.chosen.iter().map(value).collect::<Option<_>>()?;
+        let indices = chosen(model, &self.chosen)?;
         let costs = &self.tables.network.relations()[self.tables.conditions..];
         let sum =
             costs.iter().try_fold(Least(0), |sum, r| Some(sum.times(&Least(*r.at(&indices)?))))?;
