@@ -138,8 +138,7 @@ const FIELDS: &[FieldRule] = &[
         "shared_local_atomic_access",
         None,
         "ticks of one atomic operation on an address of local memory that all items of a group \
-         use; as \
-         local_atomic_access if absent",
+         use; as local_atomic_access if absent",
     ),
     time("barrier", Some(0), "ticks from the last arrival at a barrier to its release"),
     time("group_start", Some(0), "ticks to start a group on a unit"),

@@ -5,6 +5,7 @@
 //! Gorlatch (2023), else milliseconds. Over others: each configuration as a point, its time over
 //! the model's ticks; without a model, over its place in the order of times.
 
+use itertools::Itertools;
 use tickbound_model::Problem;
 
 use super::chart::{Chart, ChartData, MAX_LINES};
@@ -99,8 +100,5 @@ fn milliseconds(measured: &Measured) -> Option<f64> {
 
 /// The values of a parameter, in increasing order.
 fn distinct(ranked: &[&Measured], parameter: usize) -> Vec<i64> {
-    let mut values: Vec<i64> = ranked.iter().map(|m| m.bound.configuration.0[parameter]).collect();
-    values.sort_unstable();
-    values.dedup();
-    values
+    ranked.iter().map(|m| m.bound.configuration.0[parameter]).sorted_unstable().dedup().collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! OASIS, Static Analysis Results Interchange Format 2.1.0, sections 3.13 to 3.33.
 
+use itertools::Itertools;
 use serde_json::{Value, json};
 
 /// How much a finding matters.
@@ -31,12 +32,10 @@ pub struct SarifFinding {
 
 /// A log with one run of this program.
 pub fn sarif(findings: &[SarifFinding]) -> Value {
-    let mut rules: Vec<&(String, String)> = findings.iter().map(|one| &one.rule).collect();
-    rules.sort();
-    rules.dedup();
     let rule =
-        |(id, name): &&(String, String)| json!({ "id": id, "shortDescription": { "text": name } });
-    let rules: Vec<Value> = rules.iter().map(rule).collect();
+        |(id, name): &(String, String)| json!({ "id": id, "shortDescription": { "text": name } });
+    let rules = findings.iter().map(|one| &one.rule).sorted().dedup();
+    let rules: Vec<Value> = rules.map(rule).collect();
     let results: Vec<Value> = findings.iter().map(result).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

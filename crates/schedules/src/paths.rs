@@ -6,6 +6,7 @@
 //! the launch (the *main* part of the path); once none is left no place is taken (its *rest*).
 //! Neither the number of groups nor that of iterations decides how many states there are.
 
+use itertools::Itertools;
 use rustc_hash::FxHashSet;
 
 use crate::graph::{Graph, Kind, Turn};
@@ -116,12 +117,8 @@ impl Follow {
                 known.push(turn);
             }
         }
-        let mut first: Vec<u32> = Vec::new();
-        for (_, position) in &launch.queue {
-            first.push(launch.positions[*position as usize].phase);
-        }
-        first.sort_unstable();
-        first.dedup();
+        let first = launch.queue.iter().map(|(_, p)| launch.positions[*p as usize].phase);
+        let first = first.sorted_unstable().dedup().collect();
         let phases = u32::try_from(launch.phases.len()).unwrap_or(u32::MAX);
         Follow { turns, work: (0..phases).map(|phase| launch.work(phase)).collect(), first }
     }

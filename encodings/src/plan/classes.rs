@@ -1,6 +1,6 @@
 //! Which elements of a unit, and which groups, behave alike in one configuration.
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 
 use super::program::PlanError;
@@ -198,14 +198,11 @@ pub(super) fn few(what: &'static str, count: usize, limit: usize) -> Result<(), 
 
 /// Items as a bag: each different one with its number, in order of first appearance.
 fn counted(items: impl Iterator<Item = Signature>) -> Vec<Batch> {
-    let mut bag: Vec<Batch> = Vec::new();
+    let mut bag: IndexMap<Signature, i64> = IndexMap::new();
     for s in items {
-        match bag.iter_mut().find(|(known, _)| *known == s) {
-            Some((_, count)) => *count += 1,
-            None => bag.push((s, 1)),
-        }
+        *bag.entry(s).or_default() += 1;
     }
-    bag
+    bag.into_iter().collect()
 }
 
 /// Drops every thread whose batches are the beginning of another's, or the same with lower counts:

@@ -111,8 +111,7 @@ impl Calibration {
         (!missing.is_empty()).then(|| {
             format!(
                 "Not measured, so without a limit under the profile resources: {}; --like PLATFORM \
-                 takes what \
-                 is not measured from a platform of the same kind.",
+                 takes what is not measured from a platform of the same kind.",
                 missing.join(", ")
             )
         })

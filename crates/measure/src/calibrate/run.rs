@@ -232,8 +232,7 @@ pub enum CalibrateError {
     /// A kernel has computed something else than it should.
     #[error(
         "{device}: kernel `{kernel}` has computed {got} at {index}, expected {expected}: the \
-         driver or \
-         the device is at fault; nothing was written"
+         driver or the device is at fault; nothing was written"
     )]
     Wrong {
         /// The device's name.

@@ -73,12 +73,8 @@ fn add_model(candidates: &mut [Candidate]) {
 /// has. A parameter with one value has no coordinate.
 pub fn points(configurations: &[&[i64]]) -> Vec<Vec<f64>> {
     let parameters = configurations.first().map_or(0, |c| c.len());
-    let values = |p: usize| {
-        let mut all: Vec<i64> = configurations.iter().map(|c| c[p]).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    };
+    let values =
+        |p: usize| configurations.iter().map(|c| c[p]).sorted_unstable().dedup().collect_vec();
     let axes: Vec<(usize, Vec<i64>)> =
         (0..parameters).map(|p| (p, values(p))).filter(|(_, all)| all.len() > 1).collect();
     let place = |(p, all): &(usize, Vec<i64>), c: &[i64]| {

@@ -1,6 +1,6 @@
 //! From a chain to its steps with tables in them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use tickbound_expr::Expr;
@@ -247,10 +247,8 @@ impl<'a> Tabulator<'a> {
             let last = places.filter_map(|p| scope.iter().position(|q| q == p)).max();
             projections[last.unwrap_or_default()].push(projection);
         }
-        let mut uses = Vec::new();
+        let mut uses = BTreeSet::new();
         expr.names(&mut |slot| uses.extend(slot.checked_sub(self.chain.first())));
-        uses.sort_unstable();
-        uses.dedup();
         let uses = uses.into_iter().map(|step| Some((step, self.by_step[step]?)));
         let uses: Vec<(usize, usize)> = uses.collect::<Option<_>>()?;
         let mut rows = Rows {
@@ -278,12 +276,10 @@ impl<'a> Tabulator<'a> {
 /// The parameters that an expression depends on, by way of steps too, by their place in the
 /// problem.
 fn scope(problem: &Problem, chain: &Chain, of: &[Vec<usize>], expr: &Expr) -> Vec<usize> {
-    let mut scope = problem.parameters_of([expr]);
+    let mut scope = BTreeSet::from_iter(problem.parameters_of([expr]));
     expr.names(&mut |slot| {
         let step = slot.checked_sub(chain.first());
         scope.extend(step.and_then(|step| of.get(step)).into_iter().flatten());
     });
-    scope.sort_unstable();
-    scope.dedup();
-    scope
+    scope.into_iter().collect()
 }

@@ -254,8 +254,7 @@ fn reason(value: &Value, row: &Published, simulated: i64, case: Option<&Case>) -
     let swarm = if row.exhaustive == "-" { ", which a swarm search found" } else { "" };
     Some(format!(
         "the model takes {time} ticks at WG={wg}, TS={ts}{swarm}; but the least time is {least}, \
-         at {}: \
-         the published time is {above:.1} % above it",
+         at {}: the published time is {above:.1} % above it",
         best.named()
     ))
 }
