@@ -26,8 +26,7 @@ pub(crate) struct Entry {
 }
 
 impl Encoding {
-    /// The transition system of a plan. Errors: a group of a queue without ticks, or a fault of
-    /// this program.
+    /// The transition system of a plan. Errors: a queued group without ticks, or an internal fault.
     pub fn encode(self, plan: &Plan) -> Result<Encoded, EncodeError> {
         (self.entry().encode)(plan)
     }

@@ -15,8 +15,7 @@ use crate::plan::{Jump, Plan, Scalar};
 use crate::queue;
 use crate::system::{Bool, Int, InternalError, StateVariable, System, SystemBuilder};
 
-/// The event encoding of a plan. Errors: a group of a queue without ticks, or a fault of this
-/// program.
+/// The event encoding of a plan. Errors: a queued group without ticks, or an internal fault.
 pub fn encode(plan: &Plan) -> Result<System, EncodeError> {
     let alone = |plan: &Plan| Ok(encode_jumps(&plan.clone().lifted(), false)?.into());
     Ok(queue::encode(plan, &alone)?.system)
@@ -81,8 +80,7 @@ impl<'b> Clock<'b> {
     ) {
         let (now, mark) = (self.now.now(), self.mark(control, t));
         let zero = control.build.int(0);
-        // Work is one addition of a chosen amount, which a solver takes better than a choice of
-        // sums.
+        // Work is one addition of a chosen amount: solvers take it better than a choice of sums.
         let (mut work, mut price) = (zero, zero);
         let mut special = Vec::new();
         for (p, point) in control.flow.points.iter().enumerate() {

@@ -17,8 +17,7 @@ use crate::plan::{Amount, AmountId, Op, Plan, Values};
 use crate::queue;
 use crate::system::{Bool, Int, InternalError, StateVariable, System, SystemBuilder};
 
-/// The tick encoding of a plan. Errors: a group of a queue without ticks, or a fault of this
-/// program.
+/// The tick encoding of a plan. Errors: a queued group without ticks, or an internal fault.
 pub fn encode(plan: &Plan) -> Result<System, EncodeError> {
     Ok(queue::encode(plan, &|plan| Ok(encode_alone(plan)?.into()))?.system)
 }

@@ -35,8 +35,7 @@ pub use engine::Engine;
 
 /// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
 const SLACK: Duration = Duration::from_secs(5);
-/// How long an engine may take to stop once it has been asked to: less than this program itself
-/// has.
+/// How long an engine may take to stop when asked: less than this program itself has.
 const GRACE: Duration = Duration::from_millis(600);
 
 /// Limits for each engine, and where the engines are.

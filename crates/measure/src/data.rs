@@ -1,8 +1,7 @@
 //! First contents of buffers.
 //!
 //! They are a function of the argument's name, its element type, its length and what the problem
-//! states, so that every configuration, every machine and every version of this program computes on
-//! the same data:
+//! states, so that all configurations, machines and versions compute on the same data:
 //!
 //! * a constant is converted to the element type, which must hold it;
 //! * `index` is the element's index, reduced to the type's width as a cast in C does;
@@ -61,8 +60,7 @@ impl Content {
         }
     }
 
-    /// The bytes of `length` elements in the order of this machine. Errors: they do not fit into
-    /// memory.
+    /// The bytes of `length` elements in this machine's order. Errors: they exceed the memory.
     pub fn bytes(
         &self,
         name: &str,

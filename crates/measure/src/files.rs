@@ -37,8 +37,7 @@ pub struct SourceFiles {
 }
 
 impl SourceFiles {
-    /// Reads the files of a problem in `folder`. Errors: the problem names no source, or a file
-    /// cannot be read.
+    /// Reads a problem's files in `folder`. Errors: no source is named, or a file is unreadable.
     pub fn read(problem: &Problem, folder: &Path) -> Result<SourceFiles, MeasureError> {
         let source = source_of(problem)?;
         if source.standard.is_cuda() {

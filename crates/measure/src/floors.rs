@@ -1,7 +1,6 @@
 //! Floors while measuring, and what comes of them.
 //!
-//! Configurations that cannot be the best are not run, and no time may be below the floor of its
-//! configuration.
+//! Configurations that cannot be the best are not run; no time may be below its floor.
 
 use std::fmt;
 use std::sync::Arc;

@@ -52,8 +52,7 @@ pub struct Breach {
 }
 
 impl Breach {
-    /// The index of the element that the byte belongs to, if there were more than `length` elements
-    /// of this size.
+    /// The index of the byte's element, if there were more than `length` elements of this size.
     pub fn index(&self, length: usize, size: usize) -> i128 {
         let elements = (self.distance / size.max(1)) as i128;
         match self.side {

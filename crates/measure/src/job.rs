@@ -1,8 +1,7 @@
 //! What is run: source, macros, arguments and launch, worked out for one configuration.
 //!
 //! A [`Job`] is plain data that states everything a device needs, so that it can be sent to another
-//! process, and so that two equal jobs are the same measurement: [`Job::fingerprint`] is what a
-//! cache remembers.
+//! process, and equal jobs are the same measurement: a cache keeps [`Job::fingerprint`].
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -154,9 +153,8 @@ impl Job {
     }
 
     /// A hash of all that decides what is measured: the source, what it includes, the reference,
-    /// and all else about this configuration except the places of files. 32
-    /// hexadecimal digits, 128-bit FNV-1a; the same for all versions of this program that measure
-    /// the same way.
+    /// and all else about this configuration except the places of files. 32 hexadecimal digits,
+    /// 128-bit FNV-1a; the same for all versions that measure the same way.
     pub fn fingerprint(&self, files: &SourceFiles) -> String {
         let reference = files.reference.as_ref().map(|(_, text)| text);
         let mut said = vec![serde_json::json!([

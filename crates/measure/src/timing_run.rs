@@ -141,8 +141,7 @@ impl<'s> TimingRun<'s> {
         Ok((Outcome::Timed(Timed { runs, rounds: Vec::new(), steady, checked }), stages))
     }
 
-    /// Writes the outputs of a job that has run to a file, in sequence. Errors: they cannot be read
-    /// or written.
+    /// Writes a finished job's outputs to a file, in sequence. Errors: reading or writing fails.
     pub fn keep_outputs(&self, job: &Job, into: &Path) -> Result<(), JobError> {
         let mut all = Vec::new();
         for output in job.outputs() {
@@ -219,8 +218,7 @@ impl<'s> TimingRun<'s> {
         Ok(Some(least).filter(|least| *least > cutoff))
     }
 
-    /// The program of a job: its binary, or compiled from its source if there is none or the driver
-    /// refuses it.
+    /// The program of a job: its binary, or its compiled source if there is none or it is refused.
     fn built(&self, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
         let binary = job.binary.as_ref().and_then(|path| std::fs::read(path).ok());
         let load = |binary: Vec<u8>| DeviceProgram::load(self.session, &binary, &job.code.options);

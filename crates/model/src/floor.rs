@@ -6,8 +6,8 @@
 //! picoseconds, rounded down.
 //!
 //! What all groups do is done by the busiest unit as often as it has groups, and by its busiest
-//! scheduler as often as it has warps. Of what only some groups do only the average of all units
-//! is known.
+//! scheduler as often as it has warps. Of what only some groups do the average of all units is
+//! known.
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 
@@ -60,8 +60,7 @@ pub struct Floor {
 
 impl Floor {
     /// The floor of a problem whose kernel uses this at least, in launches that find such caches.
-    /// Errors: the platform does not state its greatest clock, or the launch has no groups of
-    /// items.
+    /// Errors: a platform without its greatest clock, or a launch without groups.
     pub fn new(problem: &Problem, least: &LeastUsage, caches: Caches) -> Result<Floor, ModelError> {
         let mhz = Floor::greatest_mhz(problem)?;
         let resources = with_hardware_rates(problem.platform.resources());
@@ -81,9 +80,8 @@ impl Floor {
         Ok(Floor { terms: terms.collect() })
     }
 
-    /// The greatest clock of the platform in MHz, if the problem has a floor: what can be found out
-    /// before anything is counted. Errors: the platform does not state it, or the launch has no
-    /// groups of items.
+    /// The greatest clock of the platform in MHz, if the problem has a floor: what is known before
+    /// anything is counted. Errors: it is not stated, or the launch has no groups.
     pub fn greatest_mhz(problem: &Problem) -> Result<i64, ModelError> {
         let Some(mhz) = problem.platform.resources().greatest_mhz else {
             let what =
@@ -98,8 +96,7 @@ impl Floor {
         Ok(mhz)
     }
 
-    /// The floor of one configuration in picoseconds, and the term that binds; `None` where a part
-    /// has no value.
+    /// The floor of one configuration in picoseconds, and the binding term; `None` without a value.
     pub fn at(&self, env: &[i64]) -> Option<(i64, FloorTerm)> {
         let values =
             self.terms.iter().filter_map(|(term, time)| Some((time.eval(env).ok()?, *term)));

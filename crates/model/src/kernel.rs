@@ -11,8 +11,8 @@ pub type Program = Vec<Stmt>;
 /// One statement of a kernel program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Stmt {
-    /// Where it stands, for errors: `kernel[0].body[2]` of the problem file, or `minimum.cl, line
-    /// 14` of a source.
+    /// Where it stands, for errors: `kernel[0].body[2]` in a file, `minimum.cl, line 14` in a
+    /// source.
     pub at: String,
     /// What people call this phase, in timelines; the kind's name if none was given.
     pub label: String,
@@ -39,8 +39,7 @@ pub enum StmtKind {
     },
     /// Remembers the present time.
     Mark,
-    /// Waits until the time is greater than the remembered one plus this many ticks; no wait if it
-    /// is already.
+    /// Waits until the time is greater than the remembered one plus this many ticks.
     Until(Expr),
     /// Waits for all other items that run with this one.
     Barrier,

@@ -35,8 +35,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Adds a name in the next slot. Errors: if the name is no identifier, is reserved, or is
-    /// taken.
+    /// Adds a name in the next slot. Errors: it is no identifier, reserved, or taken.
     pub(crate) fn add(&mut self, at: &str, name: &str, kind: NameKind) -> Result<(), ModelError> {
         let reserved = ["if", "else", "and", "or", "not", "True", "False"].contains(&name)
             || (kind != NameKind::Item && ITEM_NAMES.contains(&name));

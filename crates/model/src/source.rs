@@ -53,8 +53,7 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// The tolerance of a configuration, for the values of all names. Errors: the number of terms
-    /// has no value.
+    /// The tolerance for the values of all names. Errors: the number of terms has no value.
     pub fn at(&self, env: &[i64]) -> Result<f64, EvalError> {
         let terms = self.terms.as_ref().map_or(Ok(1), |terms| terms.eval(env))?;
         Ok(self.units as f64 * 1e-12 * terms.max(0) as f64)
@@ -113,8 +112,7 @@ impl fmt::Display for QuestionKey {
 }
 
 tickbound_input::named! {
-    /// The language of a source; of OpenCL C with its version, called as compilers call it after
-    /// `-cl-std=`.
+    /// The language of a source; of OpenCL C with its version, as after `-cl-std=`.
     #[derive(Default)]
     pub enum Standard {
         /// OpenCL C 1.2.

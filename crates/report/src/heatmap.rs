@@ -31,8 +31,7 @@ mod map;
 pub use map::{Axis, HeatMap, MAX_VALUES};
 
 impl HeatMap {
-    /// The picture as SVG text. Errors: cells that do not match the axes, or a failure of the
-    /// drawing library.
+    /// The picture as SVG text. Errors: cells do not match the axes, or the drawing library fails.
     pub fn svg(&self) -> Result<String, ReportError> {
         self.check()?;
         let drawing = Drawing { map: self, layout: Layout::new(self) };

@@ -25,8 +25,7 @@ pub struct SarifFinding {
     pub level: SarifLevel,
     /// The text.
     pub message: String,
-    /// Files, as paths that the reader can resolve, and lines from 1; the first one is where it is
-    /// shown.
+    /// Files, as paths that readers can resolve, and lines from 1; it is shown at the first.
     pub places: Vec<(String, u32)>,
 }
 

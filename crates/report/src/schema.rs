@@ -47,8 +47,7 @@ enum Printed {
     RuleMeasurement(Box<RuleMeasurement>),
 }
 
-/// The objects of [`Printed`], by the names of their types: one that has another's keys too is none
-/// of it.
+/// The objects of [`Printed`] by type name: one with another's keys beside its own is not of it.
 const OBJECTS: [&str; 12] = [
     "Answer",
     "Comparison",

@@ -42,12 +42,10 @@ impl Worst {
     }
 }
 
-/// Variants, of which the one that takes least time at a size is picked, and what is proved of
-/// them.
+/// Variants, of which the fastest at a size is picked, and what is proved of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// The values of all parameters that are not sizes, for each variant; those first that serve
-    /// most sizes.
+    /// The values of all parameters but the sizes, for each variant; those of most sizes first.
     pub variants: Vec<Variant>,
     /// At how many sizes each variant is picked.
     pub serves: Vec<usize>,

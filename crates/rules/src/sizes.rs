@@ -138,8 +138,7 @@ impl fmt::Display for RuleSizes {
 }
 
 impl RuleSizes {
-    /// The same sizes on each of these platforms. Errors: a platform is named twice, or there are
-    /// too many sizes.
+    /// The same sizes on each of these platforms. Errors: a platform twice, or too many sizes.
     pub fn on(self, platforms: &[String]) -> Result<RuleSizes, SizesError> {
         let fault = |what: String, fix: &str| SizesError {
             option: "--devices",

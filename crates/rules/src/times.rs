@@ -39,8 +39,7 @@ impl<'r> Times<'r> {
         Times { request, at, known: AtomicUsize::new(0), columns: BTreeMap::new() }
     }
 
-    /// The least time at a size; `None` if no configuration is valid, or the search was not made
-    /// or did not end.
+    /// The least time at a size; `None` if nothing is valid, or no search has ended.
     pub fn least(&self, size: usize) -> Option<&TimedConfiguration> {
         match &self.at[size].get()?.least {
             LeastTime::Proved(best) => Some(best),

@@ -45,8 +45,7 @@ pub(crate) struct Ahead {
     unit: i128,
     /// What work takes in the main part.
     main: i128,
-    /// The same in the rest, by the number of groups that are left; not above what more groups
-    /// take.
+    /// The same in the rest, by the number of groups left; not above what more groups take.
     rest: Vec<i128>,
     /// The most work of a group.
     longest: i128,
@@ -122,8 +121,7 @@ impl Ahead {
         (work && fits(launch.most().into(), self.unit)).then_some(())
     }
 
-    /// What no run undercuts, or for the worst end what none exceeds: the tick at which the last
-    /// group ends.
+    /// The tick at which the last group ends: no run undercuts it, or for the worst end exceeds it.
     pub fn bound(&self, launch: &WarpLaunch, root: u32) -> Option<i64> {
         let to_end = self.from(Here { node: root, main: true, work: self.all })?;
         let whole = to_end.div_euclid(self.unit) + i128::from(to_end.rem_euclid(self.unit) > 0);

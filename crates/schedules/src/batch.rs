@@ -84,8 +84,7 @@ impl<T: Tick> Ranges<T> {
     }
 }
 
-/// States whose groups are in these phases on these units, and have the lanes' positions in this
-/// order.
+/// States whose groups are in these phases on these units, with the lanes' positions in this order.
 #[derive(Debug)]
 pub(crate) struct Cell {
     /// See [`Node::phases`](crate::graph::Node::phases).
@@ -126,8 +125,7 @@ pub(crate) struct Batch<T> {
     pub ranks: Vec<Vec<(u32, u32)>>,
     /// Of the states that were reached.
     pub ranges: Vec<Ranges<T>>,
-    /// By the place of the group that reaches the end of its phase, for each lane that has come
-    /// there.
+    /// By the place of the group that ends its phase, for each lane that has come there.
     pub advances: FxHashMap<u32, Vec<Option<Advance>>>,
 }
 

@@ -265,8 +265,7 @@ impl Left {
         [longest, busiest, busy, slots, places].into_iter().max().unwrap_or(0)
     }
 
-    /// What the groups ask for that are not placed: of each dispatcher, of the slots, of the
-    /// places.
+    /// What groups ask for that are not placed: of each dispatcher, the slots, the places.
     fn waiting(&self, launch: &WarpLaunch, placed: u64) -> (Vec<i64>, i64, i64) {
         let none = || (vec![0; launch.dispatchers], 0, 0);
         let Some((first, alike)) = launch.queued(placed) else { return none() };

@@ -14,8 +14,7 @@ pub struct ScheduleLimits {
     /// Longest period, in groups, after which a queue may be found to repeat itself; with 0 every
     /// group is examined.
     pub max_period: usize,
-    /// Most visits, and starts of a segment, for which schedules are recorded. One takes about 100
-    /// bytes.
+    /// Most visits and starts of segments for which schedules are recorded; 100 bytes each.
     pub max_recorded: u64,
 }
 

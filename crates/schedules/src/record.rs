@@ -13,8 +13,7 @@ pub(crate) struct Range {
     pub greatest: i64,
 }
 
-/// Most ticks of a launch. Between two levels far fewer than as many can pass, so that no sum
-/// overflows.
+/// Most ticks of a launch. Between two levels far fewer can pass, so that no sum overflows.
 const MOST: i64 = 1 << 60;
 
 impl Range {
@@ -146,8 +145,7 @@ impl Record {
         self.ended.join(range, Some(key));
     }
 
-    /// The keys on the way to one end, each with the groups that have been placed; `None` is a
-    /// fault.
+    /// The keys on the way to one end, each with the groups placed; `None` is a fault.
     pub fn path(&self, end: End) -> Option<Vec<(u64, Key)>> {
         let pick = |origin: &Origin| match end {
             End::Best => origin.least,

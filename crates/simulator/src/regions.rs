@@ -1,8 +1,7 @@
 //! The pieces of a launch in which groups do the same.
 //!
 //! What goes in is a launch of many groups, and a way to run a single one on some of its elements.
-//! What comes out is when the last group ends, or nothing where the pieces would be as many as the
-//! groups.
+//! What comes out is when the last group ends, or nothing where pieces are as many as groups.
 //!
 //! 1. The launch is cut into boxes of groups ([`tickbound_model::region`]) in which every item
 //!    takes the same sides of all branches, and every amount is linear in the place of the group.

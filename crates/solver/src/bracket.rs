@@ -110,8 +110,7 @@ impl<'a> Bracket<'a> {
         bounds.best.is_some() && bounds.lower >= bounds.upper()
     }
 
-    /// No configuration takes fewer ticks than `lower`. Above the time of one that was run, it is a
-    /// fault.
+    /// No configuration takes fewer ticks than `lower`; a fault if one that was run did.
     pub fn raise(&self, lower: i64) {
         self.change(|known| {
             let b = &mut known.bounds;

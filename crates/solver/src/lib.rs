@@ -240,8 +240,7 @@ fn listed(
     }
     match Plan::new(problem, &space) {
         Ok(plan) => match listed::tune(&inquiry, Some(plan)) {
-            // No encoding was named, and the one taken has grown too large, or a group has
-            // no ticks in it.
+            // No encoding was named, and the one taken is too large, or a group has no ticks in it.
             Err(SolveError::TooDeep(..) | SolveError::Overflow(_))
                 if options.encoding.is_none() =>
             {

@@ -178,8 +178,7 @@ fn close(
     Ok(confirmed && uncut)
 }
 
-/// Asks a plain solver, from nothing, for one tick less than the best time; on this thread's
-/// context.
+/// Asks a new plain solver for one tick less than the best time, on this thread's context.
 fn confirm(
     task: &Task<'_>,
     formula: SmtFormula<'_>,

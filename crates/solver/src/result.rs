@@ -61,8 +61,7 @@ pub struct OpenSchedule {
     pub script: Script,
     /// A best and a worst schedule, if both are known.
     pub ends: Option<(Script, Script)>,
-    /// What the warps spend their time on under the one and the other, if the simulator has
-    /// followed both.
+    /// What warps spend their time on under the one and the other, if both were simulated.
     pub warps: Option<(WarpTicks, WarpTicks)>,
 }
 

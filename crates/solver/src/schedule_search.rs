@@ -260,8 +260,7 @@ fn record(inquiry: &ListedSearch<'_>, case: &mut Case, pass: usize) -> Result<()
     }
 }
 
-/// Explores all schedules of a configuration, or looks for good and bad ones where it has too many
-/// states.
+/// Explores all schedules of a configuration, or searches some if they are too many.
 fn explore(inquiry: &ListedSearch<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
     let stop = || inquiry.bracket.out_of_time();
     if stop() {

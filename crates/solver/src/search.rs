@@ -111,8 +111,7 @@ impl<'a> Search<'a> {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// The exact elimination of the cost; `None` if there is none within the rows allowed, or at a
-    /// stop.
+    /// The exact elimination of the cost; `None` if it needs too many rows, or at a stop.
     pub(crate) fn eliminated(&self) -> Option<&Eliminated> {
         if let Some(known) = self.eliminated.get() {
             return Some(known);
@@ -246,8 +245,7 @@ impl<'a> Search<'a> {
         Ok(Some(tried.time))
     }
 
-    /// Gives up closing the bracket, since a configuration that takes `least` ticks or more cannot
-    /// be simulated.
+    /// Gives up closing the bracket: a configuration of `least` ticks or more cannot be simulated.
     pub(crate) fn too_large(&self, configuration: &Configuration, least: i64) {
         let name = self.problem().name_values(configuration);
         self.bracket

@@ -97,8 +97,7 @@ fn groups(problem: &Problem, kernel: &Program) -> Result<(Term, bool), Uncovered
     Ok((Term::Product(vec![waves, sum(vec![start, group])]), exact && alike))
 }
 
-/// `published-2023`: activations in sequence; in each every element runs the program some
-/// times.
+/// `published-2023`: activations in sequence; in each, elements run the program some times.
 fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     let Launch::Activations { local_size, activations } = &problem.launch else {
         return uncovered("launch", "a range belongs to another profile");

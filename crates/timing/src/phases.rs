@@ -132,8 +132,7 @@ impl Phases {
         // The first iteration ends the phase that was open, each other the one before it.
         let first = self.sequence(body, before.clone())?;
         let next = self.sequence(body, first.open.clone())?;
-        // After one iteration or many the same is carried over: what stands behind the last
-        // barrier.
+        // Any number of iterations carries over the same: what stands behind the last barrier.
         if next.open != first.open {
             return match barrier_condition(body).filter(|asked| never_fails(asked)) {
                 Some(asked) => self.sequence(&forked(stmt, asked), before),

@@ -47,8 +47,8 @@ pub(crate) fn inside(
     out
 }
 
-/// The program with definitions substituted, work in ticks, and, if `merges`, branches gone whose
-/// sides are alike.
+/// The program with definitions substituted, work in ticks; if `merges`, without branches of equal
+/// sides.
 pub(crate) fn priced(
     problem: &Problem,
     program: &[Stmt],
@@ -99,8 +99,7 @@ fn alike(a: &[Stmt], b: &[Stmt]) -> bool {
         })
 }
 
-/// True for an expression that surely has a value: no division by what may be 0, nothing that
-/// grows.
+/// True for an expression that surely has a value: no division by a possible 0, nothing that grows.
 pub(crate) fn never_fails(e: &Expr) -> bool {
     let own = match e {
         Expr::Int(_) | Expr::Name(_) | Expr::Not(_) | Expr::Conditional(..) => true,

@@ -1,5 +1,4 @@
-//! The time of the profile `resources` as an expression: its formulas over expressions, step by
-//! step.
+//! The time of the profile `resources` as an expression: its formulas over expressions.
 //!
 //! What several formulas use is its own step, which later ones name. Written out in full the
 //! expression would have some hundred thousand operations.

@@ -36,8 +36,7 @@ pub struct CostTables {
 }
 
 impl CostTables {
-    /// Tabulates one normal form of a cost. Errors: a scale over too many combinations, or that may
-    /// be 0, or a stop.
+    /// Tabulates a normal form of a cost. Errors: a scale too wide or possibly 0; a stop.
     pub fn new(
         configurations: &Configurations<'_>,
         cost: &Cost,

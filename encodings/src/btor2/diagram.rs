@@ -2,7 +2,7 @@
 //!
 //! A diagram decides parameter by parameter, in their order. Values that lead to the same are one
 //! case; the case of most values is what is left when no other holds. Equal diagrams are one line,
-//! because equal expressions are ([`Lines::share`]), so the size goes with what the function really
+//! because equal expressions are ([`Lines::share`]), so the size goes with what the function
 //! distinguishes.
 
 use crate::system::{InternalError, SystemParameter};
@@ -41,8 +41,7 @@ impl Parameters<'_> {
         self.decide(&support, &rows, 0, (TRUTH, Some(no)), lines)
     }
 
-    /// The value of a table with at least one row; rows are sorted, and what is in none may be
-    /// anything.
+    /// The value of a table with sorted rows, at least one; what is in none may be anything.
     pub fn choose(
         &self,
         support: &[usize],

@@ -65,8 +65,7 @@ enum View {
 
 impl<'b, X: Clone> Control<'b, X> {
     /// Positions, counters and items for the plan's program. If `alike`, the program does the same
-    /// in every thread and with all of its items at once, so one thread with one item represents
-    /// all.
+    /// in every thread and with all of its items at once, so one item represents all.
     pub fn new(build: &'b SystemBuilder, plan: &'b Plan<X>, alike: bool) -> Self {
         let (threads, items) = if alike { (1, 1) } else { (plan.threads, plan.items) };
         let flow = Flow::new(&plan.code);

@@ -54,8 +54,7 @@ fn refuse_uncovered(problem: &Problem) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// True if the kernel mentions `gid` or `group`, which under `published-2023` are the same in every
-/// activation.
+/// True if the kernel mentions `gid` or `group`, which `published-2023` does not vary.
 fn groups_differ(problem: &Problem) -> bool {
     let (group, mut found) = (problem.first_item_slot() + 1, false);
     expressions(&problem.kernel, &mut |_, e| found |= e.mentions(|slot| slot >= group));

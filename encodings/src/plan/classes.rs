@@ -15,8 +15,7 @@ const MAX_ITEMS_WALKED: u64 = 20_000_000;
 const MAX_THREADS: usize = 64;
 /// Most items of one thread, or rounds of different warps.
 const MAX_ITEMS: usize = 64;
-/// Most work items that are sorted into classes where groups differ: each item of each group is
-/// examined.
+/// Most work items that are sorted into classes where groups differ, as all are examined.
 const MAX_ITEMS_OF_GROUPS: u64 = 2_000_000;
 /// Most stretches of equal groups in one configuration.
 const MAX_STRETCHES: usize = 256;
@@ -43,8 +42,7 @@ pub(super) struct Classifier<'a> {
     limit: u64,
 }
 
-/// Groups in the order in which units take them: which layout, and how many of it follow each
-/// other.
+/// Groups in the order in which units take them: the layout, and how many in a row have it.
 pub(super) type Stretches = Vec<(usize, i64)>;
 
 impl<'a> Classifier<'a> {

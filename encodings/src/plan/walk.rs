@@ -123,8 +123,7 @@ pub(crate) struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// The signature of the items with the given values of all slots: one item, or all items of a
-    /// warp.
+    /// The signature of items with the given values of all slots: one item, or those of a warp.
     pub fn signature(&self, items: &[Vec<i64>]) -> Result<Signature, ModelError> {
         let mut signature = vec![None; self.kernel.expressions.len()];
         let active: Vec<usize> = (0..items.len()).collect();

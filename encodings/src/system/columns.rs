@@ -8,8 +8,7 @@ use super::{ChoiceId, Ex, InternalError, System, TableId};
 /// A value for each configuration: `None` where one is never read.
 type Column<T> = Vec<Option<T>>;
 
-/// Integers for each configuration; `None` as a whole if one of them, or of what it is made of, is
-/// too large.
+/// Integers for each configuration; `None` as a whole if one, or a part of one, is too large.
 type Integers = Option<Rc<Column<i128>>>;
 
 type Truths = Option<Rc<Column<bool>>>;
@@ -146,8 +145,7 @@ impl Algebra for ByConfiguration<'_> {
         items: impl Iterator<Item = Result<Truths, InternalError>>,
         conjunction: bool,
     ) -> Result<Truths, InternalError> {
-        // A row is `decisive` as soon as one operand is, and unknown only if none is and one is
-        // unknown.
+        // A row is `decisive` if one operand is, and unknown if else one is unknown.
         let decisive = !conjunction;
         let items = items.collect::<Result<Vec<_>, InternalError>>()?;
         let columns: Option<Vec<_>> = items.into_iter().collect();

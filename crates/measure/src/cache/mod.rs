@@ -21,7 +21,7 @@
 //!
 //! A cache belongs to one device, one kernel and one problem size (the values of the inputs);
 //! another one's is refused. An entry belongs to one source
-//! ([`Job::fingerprint`](super::job::Job)): entries of an earlier version are left out and measured
+//! ([`Job::fingerprint`](super::job::Job)): entries of earlier ones are left out and measured
 //! again.
 
 pub mod entry;
@@ -132,9 +132,8 @@ pub struct CacheContents {
 }
 
 impl Cache {
-    /// Opens a cache, or begins one. What `keep` does not want is left out. Errors: see
-    /// [`CacheError`]; then the file is as it was, or all that was in it is in it and in
-    /// `FILE.old`.
+    /// Opens or begins a cache, without what `keep` refuses. Errors: see [`CacheError`]; then the
+    /// file is as it was, or all that was in it is in it and in `FILE.old`.
     pub fn open(
         path: &Path,
         head: CacheHead,

@@ -195,8 +195,7 @@ impl<'s> OpenCl<'s> {
         let kernel = self.program.kernel("spread")?;
         let arguments = [Arg::buffer(&there), Arg::buffer(&buffer), Arg::U32(LINE as u32)];
         // SAFETY: item i, below `cells`, writes cell i of as many, and reads place i / LINE of an
-        // order with cells / LINE places. The launch is waited for, and the buffers live until
-        // then.
+        // order with cells / LINE places. The launch is waited for; the buffers live until then.
         unsafe { self.session.enqueue(&kernel, &arguments, &[cells], None)? }.wait()?;
         self.cells = Some(Cells { order, buffer, overwritten: false });
         Ok(())
@@ -282,8 +281,8 @@ impl<'s> OpenCl<'s> {
         // `load_near` reads up to 30 vectors beyond the item's place, which is at least 32 before
         // the table's end (`wide`, with vectors of at most 16 cells). `load_banks` reads up to 30
         // cells beyond an item's place in a tile that has 32 more. `sweep` masks its places by the
-        // number of vectors less one, a power of two. The launch is waited for, and the buffers
-        // live until then.
+        // number of vectors less one, a power of two. The launch is waited for; the buffers live
+        // until then.
         let launch = unsafe { self.session.enqueue(kernel, &arguments, &global, Some(&local))? };
         Ok(times(launch.wait()?))
     }

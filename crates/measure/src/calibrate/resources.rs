@@ -1,9 +1,7 @@
-//! Numbers of the profile `resources`, made of what was measured. docs/calibrate.md states why
-//! these formulas.
+//! Numbers of the profile `resources`, made of what was measured. Reasons: docs/calibrate.md.
 //!
 //! Times become clocks of a unit: at the rate that the device reports, or on a processor at the
-//! measured rate. Rates are rounded to whole numbers and are at least 1, the least value in the
-//! profile.
+//! measured rate. Rates are whole numbers and at least 1, the least value in the profile.
 
 use super::levels::{Level, levels};
 use super::number::{CalibratedNumber, Origin, fact, whole};

@@ -70,8 +70,7 @@ pub enum Work {
         /// Cells from an item to its neighbour, at least 1.
         apart: usize,
     },
-    /// 8 independent loads from a piece of global memory through which all groups walk over and
-    /// over.
+    /// 8 independent loads from a piece of global memory that all groups read repeatedly.
     Sweep {
         /// Bytes of the piece, a power of two, at least 4 KiB.
         bytes: usize,
@@ -177,8 +176,7 @@ pub struct RunTimes {
 
 /// What runs launches and times them.
 pub trait Runner {
-    /// Items of the largest group that this kernel can be run in, at least 1. Errors: the device
-    /// fails.
+    /// Items of this kernel's largest possible group, at least 1. Errors: the device fails.
     fn most_items(&mut self, work: Work) -> Result<usize, CalibrateError>;
 
     /// Runs it. Errors: the device fails.
@@ -214,8 +212,7 @@ pub struct Facts {
     pub lockstep: Option<u32>,
     /// Whether it is a processor: it runs one item after another.
     pub processor: bool,
-    /// Numbers of a vector that one instruction works on: 1 but on processors, and a power of two
-    /// up to 16.
+    /// Numbers of a vector of one instruction: 1 but on processors; a power of two up to 16.
     pub vector: usize,
     /// Bytes of a cache line; 0 if unknown.
     pub line: u32,

@@ -191,8 +191,7 @@ impl OpenCl<'_> {
         })
     }
 
-    /// The counters have counted, and each value was seen by one item only: then their sum is
-    /// right.
+    /// The counters have counted, and one item saw each value: then their sum is right.
     fn verify_atomics(&self, run: &CalibrationRun, operations: u64) -> Result<(), CalibrateError> {
         let (items, shared) = (run.items() as u64, run.work == Work::AtomicShared);
         let mut counters = vec![0; if shared { 1 } else { run.items() }];

@@ -3,8 +3,7 @@
 //! The first labs of the [`Pool`] time, one for each device; the others compile ahead of them, in
 //! the order in which configurations are likely to be timed. A graphics processor runs kernels
 //! while this machine's processors compile the next ones. Where the device is this machine's
-//! processor, nothing is compiled while a kernel is timed: compilers work on a batch, and then it
-//! is timed.
+//! processor, nothing is compiled while a kernel is timed: a batch is compiled, then timed.
 //!
 //! Configurations are timed in the order of the list, or as the [`Guide`] chooses; what was
 //! compiled ahead and is not chosen is lost. At the end the best are timed again
@@ -417,8 +416,7 @@ impl<'a> Campaign<'a> {
         let seconds = outcome.timed().and_then(|timed| median(&timed.runs));
         self.best = self.best.into_iter().chain(seconds).reduce(f64::min);
         if let Some(guide) = &mut self.guide {
-            // As exact as a cache keeps it: a campaign that goes on chooses as one that was never
-            // stopped.
+            // As exact as a cache keeps it: a resumed campaign chooses as one never stopped.
             guide.tell(task, seconds.map(|seconds| (seconds * 1e10).round()));
         }
         self.done.push((task, measured));

@@ -91,8 +91,7 @@ pub struct Guide {
     first: Vec<usize>,
     /// Which are not measured yet.
     open: Vec<bool>,
-    /// What was measured, in this order, with the logarithm of the time; nothing where there is
-    /// none.
+    /// What was measured, in this order, with the logarithm of the time, if it has one.
     told: Vec<(usize, Option<f64>)>,
     /// Those with the greatest expected improvement when that was last computed, best first.
     promising: Vec<usize>,
@@ -134,8 +133,7 @@ impl Guide {
         Some(chosen)
     }
 
-    /// Candidates that are likely to be chosen next, at most `count`: only the model's best are
-    /// certain.
+    /// At most `count` candidates likely to be chosen next: only the model's best are certain.
     pub fn upcoming(&self, count: usize) -> Vec<usize> {
         let all = self.first.iter().chain(&self.promising).copied();
         all.filter(|c| self.open[*c]).unique().take(count).collect()

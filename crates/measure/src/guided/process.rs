@@ -1,5 +1,4 @@
-//! A Gaussian process over points in a unit cube: what the values at some points say of those
-//! elsewhere.
+//! A Gaussian process over points in a unit cube: what values at some points say of others.
 
 use std::f64::consts::{PI, SQRT_2};
 

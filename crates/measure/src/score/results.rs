@@ -1,5 +1,4 @@
-//! Published measurements: Kernel Tuner's caches, T4 files and KTT's output, plain or compressed
-//! with gzip.
+//! Published measurements: Kernel Tuner's caches, T4 files and KTT's output, plain or gzipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -281,8 +280,7 @@ fn fastest(times: Option<&Value>) -> Option<f64> {
 }
 
 /// The time of a T4 result in milliseconds: what is called `time`, else an objective that is a
-/// time, else the median of its run times. Nothing if that is no number, as where a configuration
-/// failed.
+/// time, else the median of its run times. Nothing if that is no number, as of failures.
 fn t4_time(result: &Value, unit: Option<&str>) -> Result<Option<f64>, Timeless> {
     let objectives = result["objectives"].as_array().into_iter().flatten();
     let objectives: Vec<&str> = objectives.filter_map(Value::as_str).collect();

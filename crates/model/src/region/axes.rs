@@ -18,8 +18,7 @@ pub struct IndexAxis {
 /// `group` is `x + r * y`, so that both are numbers of an axis; the same goes for `lid`.
 #[derive(Debug, Clone)]
 pub struct Axes {
-    /// Those of groups, the one that runs slowest first; then those of the items of a group, the
-    /// same way.
+    /// Those of groups, the slowest first; then those of the items of a group, the same way.
     pub all: Vec<IndexAxis>,
     /// How many of them are of groups.
     pub of_groups: usize,

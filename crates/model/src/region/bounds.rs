@@ -2,8 +2,7 @@
 //!
 //! What goes in: what is known of the parts of an expression. What comes out: bounds that hold for
 //! every item, if no item can have a fault. A minimum, a maximum or a comparison is often decided
-//! by them, so that the region need not be cut wherever a quotient steps beyond the ends of a
-//! clamp.
+//! by them, so that the region need not be cut where a quotient passes the ends of a clamp.
 
 use super::form::LinearForm;
 use super::known::{Bounds, Known, Stop, Wide};
@@ -38,8 +37,7 @@ impl Over<'_> {
         self.bounds(a).map(|_| (0, by - 1))
     }
 
-    /// The least of some values, or with `greatest` the greatest, without those that others leave
-    /// no chance.
+    /// The least of some values, or with `greatest` the greatest, without excluded ones.
     pub(super) fn extreme(&self, greatest: bool, parts: &[Expr]) -> Known {
         let values: Vec<Known> = parts.iter().map(|part| self.value(part)).collect();
         let bounds: Option<Vec<Bounds>> = values.iter().map(|known| self.bounds(known)).collect();

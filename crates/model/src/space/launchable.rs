@@ -18,8 +18,7 @@ use crate::space::Condition;
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{BinaryOp, Expr, Function};
 
-/// Most parameters of a divisor that was counted in a source: conditions on more make spaces hard
-/// to count.
+/// Most parameters of a divisor counted in a source: conditions on more make spaces hard to count.
 const MAX_COUNTED: usize = 2;
 
 /// How many configurations each limit removes that the limits before it leave.

@@ -95,8 +95,7 @@ impl<'p> Configurations<'p> {
         self.wide.is_empty()
     }
 
-    /// How many valid configurations there are; `None` if the conditions hang together too widely
-    /// to be counted.
+    /// How many valid configurations there are; `None` if conditions share too much to be counted.
     pub fn count(&self) -> Option<BigUint> {
         let tree = self.counted.as_ref()?;
         Some(tree.total().map_or_else(BigUint::default, BigUint::from))
@@ -239,8 +238,7 @@ impl<'p> Configurations<'p> {
         Ok(relation)
     }
 
-    /// The relations of the network that restrict a few parameters, by the last of those that each
-    /// mentions.
+    /// The relations of the network that restrict a few parameters, by the last that each mentions.
     pub(super) fn filters(&self, parameters: &[usize]) -> Result<Filters, TooWide> {
         let mut filters: Filters = vec![Vec::new(); parameters.len()];
         for relation in self.network.relations() {

@@ -77,8 +77,7 @@ impl Problem {
         Ok(all)
     }
 
-    /// For each parameter the values of its domain; where that depends on others, of all its
-    /// domains.
+    /// For each parameter the values of its domain, or of all its domains if it depends on others.
     fn domains(&self) -> Result<Vec<Vec<i64>>, ModelError> {
         let mut all: Vec<Vec<i64>> = Vec::new();
         for (place, parameter) in self.parameters.iter().enumerate() {

@@ -31,8 +31,7 @@ pub(super) fn kernel(kernel: &Value, parameters: &Map<String, Value>) -> Result<
     Ok(read)
 }
 
-/// Takes the language's version, folders and macros out of the compiler's options; no other changes
-/// what is read.
+/// Takes version, folders and macros out of the compiler's options; no other changes what is read.
 fn compile(
     kernel: &Value,
     parameters: &Map<String, Value>,

@@ -112,8 +112,7 @@ impl Python {
     }
 }
 
-/// A condition in Python as one of ours: `a or b` whose value matters, not only its truth, is one
-/// of its operands.
+/// A condition in Python as one of ours: `a or b` whose value matters is one of its operands.
 pub(super) fn from_python(expr: &Expr<String>, truth: bool) -> Expr<String> {
     let of = |e: &Expr<String>| Box::new(from_python(e, false));
     let true_of = |e: &Expr<String>| Box::new(from_python(e, true));

@@ -229,8 +229,7 @@ fn counts_groups(kernel: &Value) -> Result<bool, ModelError> {
     }
 }
 
-/// The items of a group where the file does not say them: the parameters that Kernel Tuner takes
-/// for them.
+/// The items of a group where the file omits them: the parameters that Kernel Tuner takes for them.
 fn usual_sizes(parameters: &Map<String, Value>) -> Vec<Expr<String>> {
     let size = |axis: &str| {
         let name = format!("block_size_{axis}");

@@ -220,8 +220,7 @@ impl Writer<'_> {
         Ok(kernel)
     }
 
-    /// The option that defines a macro; none for a parameter under its own name, which every reader
-    /// defines.
+    /// The option that defines a macro; none for a parameter's name, which readers define.
     fn option(&self, name: &str, define: &Define) -> Result<Option<String>, ModelError> {
         let value = match define {
             Define::Text(text) => return Ok(Some(format!("-D{name}={text}"))),
@@ -340,8 +339,7 @@ impl Guards {
         Guards { values: parameters.iter().filter_map(of).collect() }
     }
 
-    /// Whether a condition has no value for some values of its parameters; also if that is too much
-    /// to try.
+    /// Whether a condition lacks a value for some parameters; also if that is too much to try.
     fn may_fail(&self, condition: &Expr<String>) -> bool {
         let names: IndexSet<&String> = parameters_of(condition).collect();
         let lists: Vec<&[i64]> =

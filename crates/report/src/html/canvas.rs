@@ -170,8 +170,7 @@ impl Scale {
         self.to.0 + (share * f64::from(self.to.1 - self.to.0)).round() as i32
     }
 
-    /// Values at which a label stands, each with the label, at least `apart` pixels from each
-    /// other.
+    /// Values that are labelled, each with the label, at least `apart` pixels apart.
     pub fn ticks(&self, apart: i32) -> Vec<(f64, String)> {
         let pixels = f64::from((self.to.1 - self.to.0).abs());
         if self.logarithmic {

@@ -46,8 +46,7 @@ impl ConfigurationTable {
         self.roofline = (!times.is_empty()).then_some(Roofline { floor, times, space });
     }
 
-    /// The place of the fastest runs in `measures`, where they are added if they are others than
-    /// the times there.
+    /// The place of the fastest runs in `measures`, added if they differ from its times.
     fn fastest(&mut self, milliseconds: &[Option<f64>]) -> usize {
         let fastest = milliseconds.iter().map(|ms| ms.map(FigureNumber::Real));
         match self.rows.iter().map(|row| row.numbers[0]).eq(fastest.clone()) {

@@ -64,8 +64,7 @@ impl<'a> Series<'a> {
         engines
     }
 
-    /// For each value at which the engine has run: its place, the seconds, and whether the least
-    /// time was proved.
+    /// For each value at which the engine ran: place, seconds, and whether the time is proved.
     fn points(&self, engine: &str) -> Vec<(usize, f64, bool)> {
         let row = |case: &'a Case| case.rows.iter().find(|r| r.engine == engine);
         let points = self.cases.iter().enumerate().filter_map(|(i, (_, case))| {

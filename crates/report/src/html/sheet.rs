@@ -132,8 +132,7 @@ pub struct RooflineTimes {
 }
 
 impl ConfigurationTable {
-    /// Best first by the first number; of equal ones, in the order of their values. Those without
-    /// come last.
+    /// Best first by the first number, equal ones by their values; those without come last.
     pub fn sort(&mut self) {
         let greatest = self.measures.first().is_some_and(|m| m.best == Some(Best::Greatest));
         let key = |row: &SheetRow| match row.numbers.first().copied().flatten() {

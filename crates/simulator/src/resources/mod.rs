@@ -18,8 +18,7 @@ pub use self::usage::{used, used_of};
 use super::engine::Engine;
 use super::{SimulateError, SimulateOptions, launch};
 
-/// The time of a configuration. Errors: a usage without a value or below 0, or a number beyond 63
-/// bits.
+/// The time of a configuration. Errors: a usage without value or below 0, or beyond 63 bits.
 pub fn resource_time(problem: &Problem, bound: &Bound) -> Result<ResourceTime, SimulateError> {
     problem.usage().is_counted()?;
     let used = Values::new(problem, problem.usage(), &bound.env)?;

@@ -73,8 +73,7 @@ pub(crate) fn best(
     Ok((list.into_inner().into_found(optima), complete))
 }
 
-/// All configurations in the order of their times, where a box of one configuration is bounded by
-/// its time.
+/// All configurations in the order of their times, which bound boxes of one configuration.
 pub(crate) fn ascending<'s, 'a>(search: &'s Search<'a>) -> Ascending<'s, 'a> {
     let mut walk = Walk::new(search, |walk| walk.search.bracket.out_of_time());
     let whole = whole_box(&walk.values);
@@ -83,8 +82,7 @@ pub(crate) fn ascending<'s, 'a>(search: &'s Search<'a>) -> Ascending<'s, 'a> {
     Ascending { walk, waiting: BinaryHeap::from_iter(waiting) }
 }
 
-/// What [`ascending`] returns: configurations with their times, or an error at the end, where some
-/// are left.
+/// What [`ascending`] returns: configurations with times; an error at the end if some are left.
 pub(crate) struct Ascending<'s, 'a> {
     walk: Walk<'s, 'a>,
     waiting: BinaryHeap<Reverse<(i64, u64, ParameterBox)>>,
@@ -208,8 +206,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         Ok(true)
     }
 
-    /// The halves of a box that may have valid configurations, with their bounds, the greater
-    /// first.
+    /// The halves of a box that may be valid, with their bounds, the greater first.
     fn halves(&mut self, bound: i64, of: &ParameterBox, split: usize) -> Vec<(i64, ParameterBox)> {
         let (low, high) = of[split];
         let middle = low + (high - low) / 2;

@@ -184,8 +184,7 @@ fn at_once(search: &Search<'_>) -> Result<(), SolveError> {
     }
     search.limit_rows(INITIAL_ROWS);
     match strategy::symbolic(search, Strategy::Eliminate) {
-        // The problem is at fault. That is met again, first in the order of the space if all are
-        // simulated.
+        // The problem is at fault; found again, in the order of the space, if all are simulated.
         Err(why) if !why.is_fault() => Ok(()),
         end => end.map(|_| ()),
     }

@@ -246,8 +246,7 @@ fn offer(search: &Search<'_>, configuration: &Configuration, time: i64) -> Resul
 /// Most configurations that are examined in the order of their bounds.
 const MAX_BOUNDED: usize = 100_000;
 
-/// The ranking where bounds are all there is: those of an elimination if there is one, else those
-/// of boxes.
+/// The ranking where there are only bounds: of an elimination if there is one, else of boxes.
 fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<TuneResult, SolveError> {
     let stop = || search.bracket.out_of_time();
     let (mut optima, complete) = match search.bounding(&stop) {

@@ -22,8 +22,7 @@ const MAX_PRODUCTS: usize = 20_000;
 /// Most operators, numbers and names in an expression for the ticks since the mark.
 const MAX_NODES: usize = 2_000;
 
-/// The products of steps that begin with a mark. Errors: they are too many, or a loop marks on one
-/// side only.
+/// The products of steps that begin with a mark. Errors: too many, or one-sided marks in a loop.
 pub fn products(steps: &[PathStep]) -> Result<Vec<TimeProduct>, ObligationError> {
     let mut sum = Sum { products: Vec::new(), since: waits(steps) };
     sum.steps(steps, &[], Expr::Int(0), true)?;
@@ -38,8 +37,7 @@ struct Sum {
 
 impl Sum {
     /// Adds the products of steps under the loops and branches around them, and returns the ticks
-    /// since the mark after them, given those before. Without `waiting` every wait is known to be
-    /// over.
+    /// since the mark after them, given those before. Without `waiting` all waits are over.
     fn steps(
         &mut self,
         steps: &[PathStep],

@@ -273,8 +273,7 @@ impl<'a> Tabulator<'a> {
     }
 }
 
-/// The parameters that an expression depends on, by way of steps too, by their place in the
-/// problem.
+/// The parameters that an expression depends on, also through steps, by their places.
 fn scope(problem: &Problem, chain: &Chain, of: &[Vec<usize>], expr: &Expr) -> Vec<usize> {
     let mut scope = BTreeSet::from_iter(problem.parameters_of([expr]));
     expr.names(&mut |slot| {

@@ -203,8 +203,7 @@ pub struct Beside<'a> {
     pub reason: Option<String>,
 }
 
-/// Both tables beside the comparison that [`run`] has made. Errors: problem files that are missing
-/// or at fault.
+/// Both tables beside the comparison of [`run`]. Errors: problem files missing or at fault.
 pub fn tables(comparison: &Comparison) -> Result<[Vec<Beside<'_>>; 2], PaperError> {
     let problems = Problems::read()?;
     let mut both = [Vec::new(), Vec::new()];
