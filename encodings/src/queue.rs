@@ -251,8 +251,7 @@ impl<'b> Line<'b> {
         all.fold(self.build.unread(), |other, n| self.at[n].now().ite(of(n), other))
     }
 
-    /// A number of the stretch where the queue is; configurations with fewer stretches have none
-    /// behind their last.
+    /// A number of the stretch where the queue is; none behind a configuration's last stretch.
     fn pick(&self, number: impl Fn(Option<Stretch>) -> Option<i64>) -> Int<'b> {
         self.here(|n| self.table(n, &number))
     }

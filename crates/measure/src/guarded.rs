@@ -27,8 +27,7 @@ impl Round {
     /// What a zone is filled with.
     fn pattern(self, bytes: usize) -> Vec<u8> {
         let flip = if self == Round::First { 0 } else { 0xff };
-        // A multiplicative hash (Knuth, The Art of Computer Programming, volume 3, section 6.4):
-        // neighbours differ.
+        // A multiplicative hash (Knuth, The Art of Computer Programming, 3, section 6.4).
         (0..bytes as u32).map(|i| (i.wrapping_mul(2_654_435_769) >> 24) as u8 ^ flip).collect()
     }
 }
@@ -71,8 +70,7 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// Memory for `bytes` bytes, and zones that are not filled. Errors: more than the device allows
-    /// or has, with the zones.
+    /// Memory for `bytes` bytes and unfilled zones. Errors: more than the device allows or has.
     pub fn new(session: &Session, bytes: usize) -> Result<Guarded, DeviceError> {
         let zone = ZONE.max(session.device().alignment());
         let whole = session.buffer(bytes.saturating_add(2 * zone))?;

@@ -37,8 +37,7 @@ pub struct Job {
     pub binary: Option<PathBuf>,
     /// Seconds of the first run above which no other is made.
     pub cutoff: Option<f64>,
-    /// Before each run caches are emptied, of this many bytes together by the platform; 0 if it
-    /// does not state that.
+    /// Before each run caches are emptied, of this many bytes by the platform; 0 if it states none.
     pub flush: Option<u64>,
     /// When to stop repeating.
     pub rule: SampleRule,

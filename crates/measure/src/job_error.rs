@@ -5,8 +5,7 @@ use super::log;
 use super::outcome::{Failure, FailureKind};
 use tickbound_device::DeviceError;
 
-/// What a launch in groups of a size that the kernel does not allow returns (OpenCL 3.0,
-/// clEnqueueNDRangeKernel).
+/// The status of a launch in groups of a wrong size (OpenCL 3.0, clEnqueueNDRangeKernel).
 const INVALID_WORK_GROUP_SIZE: i32 = -54;
 
 /// Why a job has no times.

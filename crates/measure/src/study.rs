@@ -22,8 +22,8 @@ pub struct Study<'p> {
 }
 
 impl<'p> Study<'p> {
-    /// A study of the whole space; of a large one the model's best and a random sample. Errors: a
-    /// fault of the problem.
+    /// A study of the whole space, or the model's best and a random sample. Errors: a faulty
+    /// problem.
     pub fn new(
         configurations: &Configurations<'p>,
         seed: u64,
@@ -37,8 +37,7 @@ impl<'p> Study<'p> {
         ))
     }
 
-    /// A study of these configurations, of which those that are not valid are left out. Errors: a
-    /// fault of the problem.
+    /// A study of these configurations without invalid ones. Errors: a fault of the problem.
     pub fn among(
         problem: &'p Problem,
         configurations: &[Configuration],

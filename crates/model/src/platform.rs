@@ -61,8 +61,7 @@ pub struct Warps {
     pub global_latency: i64,
 }
 
-/// Numbers that take their default from another ([`Platform::default_from`]), each after the one
-/// that it takes it from.
+/// Numbers with another's default ([`Platform::default_from`]), each after that one.
 const DERIVED: [&str; 5] = [
     "atomic_access",
     "local_atomic_access",

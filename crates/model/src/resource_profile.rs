@@ -359,8 +359,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
         Moved { l2: of_l2, dram }
     }
 
-    /// Bytes that the device's memory moves for a launch that is repeated: none where the caches
-    /// hold all of them.
+    /// Bytes that the device's memory moves for a repeated launch: none where caches hold all.
     fn beyond_caches(&self, dram: &Q) -> Q {
         let r = &self.r;
         match r.l2_size.filter(|_| self.has(Part::Warm)) {

@@ -80,8 +80,7 @@ usage! {
     registers,
     /// Of one item: memory operations for each register above those it can have.
     spill_uses,
-    /// Of the whole launch: bytes that L2 does not have when they are read, if they are more
-    /// than `dram_bytes`.
+    /// Of the whole launch: bytes read that are not in L2, if more than `dram_bytes`.
     beyond_l2_bytes,
     /// Of the whole launch: bytes between L2 and the cache behind it, if more than `dram_bytes`.
     l3_bytes,

@@ -67,27 +67,22 @@ impl MeasuredTimes<'_> {
     }
 
     fn over_ticks(&self) -> Option<Chart> {
-        let points = self
-            .report
-            .results
-            .iter()
-            .zip(self.ticks)
-            .filter_map(|(m, ticks)| Some(((*ticks)? as f64, milliseconds(m)?)));
-        let points: Vec<(f64, f64)> = points.filter(|(x, y)| *x > 0.0 && *y > 0.0).collect();
-        (!points.is_empty()).then(|| Chart {
-            title: self.title(),
-            x: "ticks of the model (logarithmic)".to_owned(),
-            y: "milliseconds (logarithmic)".to_owned(),
-            data: ChartData::Points(points),
-        })
+        let results = self.report.results.iter().zip(self.ticks);
+        let points = results.filter_map(|(m, ticks)| Some(((*ticks)? as f64, milliseconds(m)?)));
+        let points = points.filter(|(x, y)| *x > 0.0 && *y > 0.0);
+        self.points("ticks of the model (logarithmic)", points.collect())
     }
 
     fn in_order(&self, ranked: &[&Measured]) -> Option<Chart> {
         let times = ranked.iter().filter_map(|m| milliseconds(m)).filter(|t| *t > 0.0);
-        let points: Vec<(f64, f64)> = times.enumerate().map(|(i, t)| ((i + 1) as f64, t)).collect();
+        let points = times.enumerate().map(|(i, t)| ((i + 1) as f64, t)).collect();
+        self.points("configurations, fastest first (logarithmic)", points)
+    }
+
+    fn points(&self, x: &str, points: Vec<(f64, f64)>) -> Option<Chart> {
         (!points.is_empty()).then(|| Chart {
             title: self.title(),
-            x: "configurations, fastest first (logarithmic)".to_owned(),
+            x: x.to_owned(),
             y: "milliseconds (logarithmic)".to_owned(),
             data: ChartData::Points(points),
         })

@@ -166,8 +166,7 @@ impl Goal<'_> {
         Range::at(self.ahead.end.of(range))
     }
 
-    /// Whether a run that is here with these ticks may end by the goal; for the worst
-    /// end, not before it.
+    /// Whether a run here with these ticks may end by the goal; for the worst end, not before.
     pub fn may_reach(&self, range: Range, here: Here) -> bool {
         let Ahead { end, unit, .. } = self.ahead;
         let left = i128::from(self.tick) - i128::from(end.of(range));

@@ -91,8 +91,7 @@ pub(crate) struct Cell {
     phases: u32,
     /// For each group the place of its position among those of a lane.
     pub pattern: Positions,
-    /// Where the ranges of a state are, by its number among those in the same phases; `NOWHERE` if
-    /// it was not reached.
+    /// Where a state's ranges are, by its number among those of its phases; `NOWHERE`: not reached.
     ranges: Vec<u32>,
 }
 

@@ -21,8 +21,7 @@ pub(crate) fn recorded(sweep: &mut Sweep<'_, '_>, end: End) -> Result<Script, Sc
     script(sweep, &path.ok_or_else(lost)?, end)
 }
 
-/// The schedule along a path: keys, each with the groups that have been placed. Errors: a fault:
-/// the path is not one.
+/// The schedule along a path: keys, each with the groups placed. Errors: it is no path.
 fn script(
     sweep: &mut Sweep<'_, '_>,
     path: &[(u64, Key)],

@@ -93,8 +93,7 @@ pub fn try_rules(
     Ok(Some(tried))
 }
 
-/// Ticks of the first-come schedule; `None` if `stop` returns true. Errors: the simulator refuses
-/// the configuration.
+/// Ticks of the first-come schedule; `None` at a stop. Errors: the simulator's refusal.
 pub fn first_come(
     problem: &Problem,
     bound: &Bound,

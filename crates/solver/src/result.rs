@@ -51,8 +51,7 @@ pub struct OpenSchedule {
     pub best_case: Option<i64>,
     /// Ticks under the worst schedule, if it was searched for.
     pub worst_case: Option<i64>,
-    /// What both are at least and at most, if schedules were explored; the most is `i64::MAX` where
-    /// nothing is known.
+    /// What both are at least and at most, if explored; the most is `i64::MAX` where it is unknown.
     pub bounds: Option<[(i64, i64); 2]>,
     /// Ticks if every dispatcher starts the warp that has been ready longest; `None` if the launch
     /// is too large to be simulated.

@@ -1,5 +1,4 @@
-//! What a search without a list works on, and the one place where a configuration is simulated
-//! before it counts.
+//! What a search without a list works on; here configurations are simulated before they count.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -84,8 +83,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The same with tables and a tree made elsewhere; they are not examined before they are used.
-    /// Tests pass wrong ones.
+    /// The same with tables and a tree made elsewhere, unexamined. Tests pass wrong ones.
     #[must_use]
     pub fn with_tables(self, tables: CostTables, tree: Tree<Least>) -> Search<'a> {
         let root = tree.root(&TableLimits::default());

@@ -32,8 +32,7 @@ pub(crate) fn derive(problem: &Problem) -> Result<(Term, bool), Uncovered> {
     Ok((sum(parts), exact))
 }
 
-/// What element 0 does after the launch, alone; `lid` and the rest are 0 then, as they are in a
-/// configuration's values.
+/// What element 0 does after the launch, alone; `lid` and the rest are 0, as in bound values.
 pub(crate) fn finish(problem: &Problem) -> Result<Term, Uncovered> {
     let finish = priced(problem, &problem.finish, true)?;
     refuse(&finish, problem.first_item_slot(), "work differs between items")?;

@@ -71,8 +71,7 @@ impl FactoredSum {
         self.scale.parameters(problem).into_iter().chain(offset).sorted_unstable().dedup().collect()
     }
 
-    /// How many combinations of values its tables are over at most, where parameter p has
-    /// `sizes[p]` values.
+    /// Most combinations of values of its tables, where parameter p has `sizes[p]` values.
     pub fn rows(&self, problem: &Problem, sizes: &[usize]) -> u128 {
         let of = |parameters: &[usize]| {
             parameters.iter().fold(1u128, |all, p| all.saturating_mul(sizes[*p] as u128))

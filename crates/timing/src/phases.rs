@@ -189,8 +189,7 @@ impl Phases {
     }
 }
 
-/// A statement under a condition in it that has the same value wherever it is asked: for each
-/// answer by itself.
+/// A statement with a condition in it that is the same everywhere: for each answer by itself.
 fn forked(stmt: &Stmt, asked: &Expr) -> Program {
     let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
     let kind = StmtKind::If { condition: asked.clone(), then: side(true), otherwise: side(false) };

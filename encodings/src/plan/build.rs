@@ -75,8 +75,8 @@ impl<'a> Cases<'a> {
     }
 }
 
-/// The groups that differ as cases of their own, the layout of each, and the order of all groups
-/// for each configuration.
+/// The groups that differ as cases, the layout of each, and each configuration's order of all
+/// groups.
 fn apart<'a>(
     all: &Cases<'a>,
     classifier: &mut Classifier<'_>,

@@ -26,8 +26,7 @@ pub(super) type Batch = (Signature, i64);
 /// The elements of one group that differ, the one with item 0 first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Layout {
-    /// For each thread what it runs, in order. Under `published-2021` these are rounds, and every
-    /// thread has as many.
+    /// For each thread what it runs, in order. Under `published-2021` all have as many rounds.
     pub threads: Vec<Vec<Batch>>,
 }
 

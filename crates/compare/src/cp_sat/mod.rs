@@ -10,8 +10,8 @@
 //! are pruned, unless the summary is closed: then none is. CP-SAT does not get the bounds
 //! or the time themselves.
 //!
-//! The configuration that it returns is run in the simulator before it counts; that nothing is
-//! faster is CP-SAT's word.
+//! The configuration it returns is simulated before it counts; that none is faster is CP-SAT's
+//! word.
 //!
 //! It needs Python with the package `ortools`. The variable `PYTHON` names the interpreter.
 

@@ -118,8 +118,7 @@ impl Calibration {
     }
 }
 
-/// Whether a number is the local memory that a group can have, in place of a unit's. On a processor
-/// it is in the caches.
+/// Whether a number is a group's local memory in place of a unit's; processors have it in caches.
 fn is_group_limit(facts: &Facts, number: &CalibratedNumber) -> bool {
     number.field == "local_memory" && number.origin == Origin::Told && !facts.processor
 }
@@ -134,10 +133,7 @@ fn taken(other: &Platform, field: &str, unit: &'static str) -> Option<Calibrated
 }
 
 fn nanoseconds(sample: &Sample) -> String {
-    match sample.seen() {
-        true => format!("{:.2} ns", sample.seconds * 1e9),
-        false => "too little".to_owned(),
-    }
+    if sample.seen() { format!("{:.2} ns", sample.seconds * 1e9) } else { "too little".to_owned() }
 }
 
 fn asides(survey: &Survey) -> Vec<Aside> {

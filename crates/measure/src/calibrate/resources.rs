@@ -10,8 +10,7 @@ use super::sample::Sample;
 use super::sizes::Busy;
 use super::survey::{Survey, bytes_text};
 
-/// How much longer a load takes at least where neighbours meet in more banks than before. If they
-/// do, it is twice as long.
+/// How much longer a load takes at least where neighbours meet in more banks: then twice as long.
 const CONFLICT: f64 = 1.4;
 
 /// How much longer requests to L1 take where they share a pipe with local memory

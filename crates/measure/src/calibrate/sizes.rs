@@ -4,8 +4,7 @@ use super::levels::Level;
 use super::run::{CalibrateError, CalibrationRun, Facts, Work};
 use super::sample::{Sample, Sampler};
 
-/// Groups for each unit where all units are to be busy: enough that it does not matter much where
-/// the last ones run.
+/// Groups for each unit where all are to be busy: enough that the last ones matter little.
 pub const GROUPS_PER_UNIT: usize = 64;
 /// Items of a group where nothing else decides; fewer where the device allows fewer.
 pub const USUAL_GROUP: usize = 256;

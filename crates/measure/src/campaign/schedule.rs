@@ -149,8 +149,7 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Measures what is to be measured and is not known, and times the best again; returns why it
-    /// stopped before the end.
+    /// Measures what is not known, and times the best again; returns why it stopped early.
     pub(super) fn run(
         &mut self,
         observer: &mut Observer<'_>,
@@ -316,8 +315,7 @@ impl<'a> Campaign<'a> {
         self.folder.path().join(format!("program-{task}"))
     }
 
-    /// The jobs of tasks, compiled, with their outputs left unchecked; nothing if one does not
-    /// compile any more.
+    /// The jobs of tasks, compiled, outputs unchecked; nothing if one does not compile any more.
     pub(super) fn jobs(
         &mut self,
         tasks: &[usize],

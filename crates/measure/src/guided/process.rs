@@ -4,8 +4,7 @@ use std::f64::consts::{PI, SQRT_2};
 
 /// Factors of the usual length scale that are tried for all coordinates together.
 const COMMON: [f64; 7] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
-/// Those that are tried for each by itself: from few values a single short length is soon believed
-/// and seldom right.
+/// Those tried for each by itself: of few values, a single short length is seldom right.
 const OWN: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// Parts of the variance that are tried as noise.
 const NOISE: [f64; 2] = [1e-3, 0.05];
@@ -111,8 +110,8 @@ fn erf(x: f64) -> f64 {
     (1.0 - sum * (-x * x).exp()).copysign(x)
 }
 
-/// A process with settled length scales and noise, and the logarithm of how likely its values are,
-/// but for a constant.
+/// A process with settled length scales and noise; `likely`: its values' log-likelihood, but for a
+/// constant.
 #[derive(Debug, Clone)]
 struct Fit {
     lengths: Vec<f64>,

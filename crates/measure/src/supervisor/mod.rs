@@ -37,8 +37,7 @@ pub struct Supervisor<'a> {
 }
 
 impl<'a> Supervisor<'a> {
-    /// Starts a worker and waits until its device is ready. Errors: there is no such device, or no
-    /// process can be started.
+    /// Starts a worker and waits until its device is ready. Errors: no such device, or no process.
     pub fn open(
         setup: SupervisorSetup,
         interrupts: Interrupts<'a>,

@@ -128,8 +128,7 @@ impl Radices<'_> {
         }
     }
 
-    /// An item's name and what it was divided by so far; what is added to it moves pieces, but
-    /// leaves their size.
+    /// An item's name and what it was divided by so far; what is added moves pieces alone.
     fn scaled(&self, e: &Expr) -> Option<(Slot, i64)> {
         match e {
             Expr::Name(slot) if (self.first..self.first + 3).contains(slot) => Some((*slot, 1)),

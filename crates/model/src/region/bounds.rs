@@ -47,10 +47,7 @@ impl Over<'_> {
         };
         let lows = bounds.iter().map(|(low, _)| *low);
         let highs = bounds.iter().map(|(_, high)| *high);
-        let ends = match greatest {
-            true => lows.max().zip(highs.max()),
-            false => lows.min().zip(highs.min()),
-        };
+        let ends = if greatest { lows.max().zip(highs.max()) } else { lows.min().zip(highs.min()) };
         let ends = ends.ok_or(Stop::Fault)?;
         // What the best of them reaches everywhere.
         let sure = if greatest { ends.0 } else { ends.1 };
@@ -80,8 +77,7 @@ impl Over<'_> {
         best.unwrap_or(Err(Stop::Fault.into()))
     }
 
-    /// Where to cut the region so that an expression is on one side of a bound; `stop` is
-    /// why it has no form.
+    /// Where to cut the region at a bound of an expression; `stop` is why it has no form.
     fn crossing(&self, e: &Expr, bound: i128, stop: Stop) -> Stop {
         let Some((part, bound)) = self.within(e, bound) else { return stop };
         match self.value(part) {

@@ -60,10 +60,7 @@ impl Over<'_> {
     }
 
     fn is_not_zero(&self, known: &Known) -> Result<bool, Wide> {
-        match self.reaches(known, 0)? {
-            true => self.reaches(known, 1),
-            false => Ok(true),
-        }
+        if self.reaches(known, 0)? { self.reaches(known, 1) } else { Ok(true) }
     }
 
     /// Whether a value is at least `bound`, everywhere alike.

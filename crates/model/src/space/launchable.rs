@@ -112,8 +112,7 @@ impl Problem {
         Ok(())
     }
 
-    /// What the first item divides by is not zero, nor what a source divides by where few
-    /// parameters decide it.
+    /// What the first item divides by is not zero, nor a source's divisors of few parameters.
     fn value_rules(&self, found: &mut Vec<LaunchRule>) -> Result<(), ModelError> {
         let of = self.parameter_intervals();
         let (path, most) = (Vec::new(), usize::MAX);

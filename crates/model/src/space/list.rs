@@ -192,8 +192,7 @@ impl Problem {
         }
     }
 
-    /// As [`Problem::bind`], given by the values of the parameters in order. Errors: as for
-    /// [`Problem::bind`].
+    /// As [`Problem::bind`], errors too, given by the values of the parameters in order.
     pub fn bind_configuration(&self, configuration: &Configuration) -> Result<Bound, ModelError> {
         let names = self.parameters.iter().map(|p| p.name.clone());
         self.bind(&names.zip(configuration.0.iter().copied()).collect())

@@ -47,8 +47,7 @@ pub struct Configurations<'p> {
 type Filters = Vec<Vec<Relation>>;
 
 impl<'p> Configurations<'p> {
-    /// A configuration for which an expression has no value, and what has none, among the first
-    /// that the structure has.
+    /// One of the structure's first configurations without a value, and what has none.
     pub(super) fn without_value(&self) -> Option<String> {
         let conditions = self.problem.conditions().ok()?;
         let limits = TableLimits::default();

@@ -127,8 +127,8 @@ fn stopped() -> ModelError {
     )
 }
 
-/// Calls `each` with every combination of the values of some parameters until it returns false;
-/// true if it never did.
+/// Calls `each` with all combinations of some parameters' values until it returns false; true if
+/// never.
 fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64]) -> bool) -> bool {
     fn go(
         values: &[Vec<i64>],

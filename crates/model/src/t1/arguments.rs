@@ -68,8 +68,8 @@ pub struct CompilerOptions {
 }
 
 impl CompilerOptions {
-    /// Reads options as a shell takes them; `at` is where they come from. Errors: nothing follows
-    /// `-D`, `-U` or `-I`.
+    /// Reads options as in a shell; `at` is their place. Errors: nothing follows `-D`, `-U` or
+    /// `-I`.
     pub fn from_text(text: &str, at: &str) -> Result<CompilerOptions, ModelError> {
         options(shell_words(text), at)
     }

@@ -20,8 +20,7 @@ pub fn is_t1(file: &Value) -> bool {
     file.get("ConfigurationSpace").is_some()
 }
 
-/// Why the kernel of a T1 file cannot be read, so that its problem has a program that does nothing;
-/// `None` if it can.
+/// Why a T1 file's kernel cannot be read, so that its program does nothing; `None` if it can.
 pub fn without_program(file: &Value) -> Option<String> {
     let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);
     let text = |key: &str| kernel.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -213,8 +212,7 @@ fn launch(
     Ok(json!({ "global_size": global, "local_size": locals }))
 }
 
-/// Whether the global size is in groups. Without a statement it means what it means to the
-/// kernel's language.
+/// Whether the global size is in groups; by the kernel's language if not stated.
 fn counts_groups(kernel: &Value) -> Result<bool, ModelError> {
     let Some(of) = kernel.get("GlobalSizeType").filter(|v| !v.is_null()) else {
         return Ok(!arguments::is_opencl(kernel));

@@ -40,8 +40,7 @@ impl Writer<'_> {
         over_parameters(self.problem, expr, Division::Floor)
     }
 
-    /// Each with all values that it has in any configuration or, where its domain depends on
-    /// nothing, could have.
+    /// Each with all values that it has in any configuration or, of a fixed domain, could have.
     fn parameters(&self) -> Result<Vec<Value>, ModelError> {
         let problem = self.problem;
         let dependent = problem.parameters.iter().any(|p| depends(problem, p));

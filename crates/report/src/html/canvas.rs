@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use plotters::prelude::{Circle, PathElement, Polygon};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
+use plotters::style::text_anchor::HPos;
+use plotters::style::{Color, RGBColor, ShapeStyle};
 
 use crate::error::ReportError;
-use crate::picture::{self, Area, Drawn, FONT, Picture, TEXT_DROP, line_colour};
+use crate::picture::{self, Area, Drawn, Picture, Sheet, line_colour};
 
 /// Text size of names and ticks.
 pub(super) const TEXT: i32 = 16;
@@ -105,11 +105,8 @@ pub(super) fn svg(plot: &impl Plot) -> Result<String, ReportError> {
 
 impl Canvas<'_, '_> {
     /// A line of text whose middle line is at `y`; `h` states which end of it is at `x`.
-    pub fn text(&self, text: &str, (x, y): (i32, i32), h: HPos, ink: Ink) -> Drawn {
-        let drop = (f64::from(TEXT) * TEXT_DROP).round() as i32;
-        let colour = ink.colour();
-        let style = (FONT, TEXT).into_font().color(&colour).pos(Pos::new(h, VPos::Center));
-        self.area.draw_text(text, &style, (x, y + drop))
+    pub fn text(&self, text: &str, at: (i32, i32), h: HPos, ink: Ink) -> Drawn {
+        Sheet { area: self.area }.text(text, TEXT, at, h, ink.colour())
     }
 
     /// A straight line or several.

@@ -26,8 +26,7 @@ pub(super) struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    /// The series among the cases: for each file and each other input's values, if there are enough
-    /// values of one input.
+    /// The series among the cases: for each file and each choice of other inputs, if long enough.
     pub fn among(cases: &'a [Case]) -> Vec<Series<'a>> {
         let mut series: Vec<Series<'a>> = Vec::new();
         for (i, first) in cases.iter().enumerate() {

@@ -134,8 +134,7 @@ struct Walk<'s, 'a> {
     order: Vec<usize>,
 }
 
-/// The parameters, those first that most factors of the cost depend on: while they are undecided,
-/// bounds say little.
+/// The parameters, those of most factors of the cost first: until then bounds say little.
 fn order(search: &Search<'_>) -> Vec<usize> {
     let weight = search.cost.term().mentions(search.problem());
     let mut order: Vec<usize> = (0..search.problem().parameters.len()).collect();

@@ -184,10 +184,7 @@ fn times_of(a: Expr, b: Expr) -> Expr {
 }
 
 fn greatest(a: Expr, b: Expr) -> Expr {
-    match a == b {
-        true => a,
-        false => Expr::Call(Function::Max, vec![a, b]),
-    }
+    if a == b { a } else { Expr::Call(Function::Max, vec![a, b]) }
 }
 
 fn either(condition: Expr, yes: Expr, no: Expr) -> Expr {

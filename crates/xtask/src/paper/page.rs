@@ -9,8 +9,7 @@ use tickbound_report::Table;
 use tickbound_report::answer::comparison::{Case, Comparison, Row, RowStatus};
 use tickbound_report::comparison::{megabytes, seconds};
 
-/// The page. `pictures` are files beside it with the plot of each table. Errors: problem files that
-/// are missing or at fault.
+/// The page. `pictures`: files with each table's plot. Errors: problem files missing or at fault.
 pub fn page(comparison: &Comparison, pictures: &[String]) -> Result<String, PaperError> {
     let [first, third] = tables(comparison)?;
     let mut out = String::new();
@@ -19,20 +18,12 @@ pub fn page(comparison: &Comparison, pictures: &[String]) -> Result<String, Pape
         writeln!(out, "## Table 1: the abstract kernel\n\n{ABOUT_1}\n\n{}", answers(&first, true));
     reasons(&mut out, &first);
     let _ = writeln!(out, "{}", costs(&first, true));
-    picture(
-        &mut out,
-        pictures.first(),
-        "Seconds of each engine over the size of the abstract kernel",
-    );
+    picture(&mut out, pictures.first(), "abstract");
     let _ =
         writeln!(out, "## Table 3: the Minimum kernel\n\n{ABOUT_3}\n\n{}", answers(&third, false));
     reasons(&mut out, &third);
     let _ = writeln!(out, "{}", costs(&third, false));
-    picture(
-        &mut out,
-        pictures.get(1),
-        "Seconds of each engine over the size of the Minimum kernel",
-    );
+    picture(&mut out, pictures.get(1), "Minimum");
     not_ended(&mut out, comparison);
     Ok(out)
 }
@@ -167,8 +158,9 @@ fn cost(case: &Case, engine: &str) -> String {
     format!("> {} s{memory}{states}, {end}", seconds(taken))
 }
 
-fn picture(out: &mut String, file: Option<&String>, about: &str) {
+fn picture(out: &mut String, file: Option<&String>, kernel: &str) {
     if let Some(file) = file {
+        let about = format!("Seconds of each engine over the size of the {kernel} kernel");
         let _ = writeln!(out, "![{about}]({file})\n");
     }
 }
