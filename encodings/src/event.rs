@@ -44,7 +44,6 @@ pub(crate) fn encode_jumps(plan: &Plan<Jump>, alike: bool) -> Result<System, Int
     build.finish(build.all(ended), latest, build.bool(true))
 }
 
-/// Clock and marks of one thread.
 struct Clock<'b> {
     now: StateVariable<'b, Int<'b>>,
     /// One per item; empty if nothing waits for a mark.
@@ -69,7 +68,6 @@ impl<'b> Clock<'b> {
             .fold(last.now(), |mark, (item, state)| control.runs(t, item).ite(state.now(), mark))
     }
 
-    /// Defines the clock and the marks after this step.
     fn define(
         &self,
         control: &Control<'b, Jump>,

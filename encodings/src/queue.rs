@@ -147,7 +147,6 @@ struct Level<'b> {
     units: Int<'b>,
 }
 
-/// One of two levels.
 fn either<'b>(first: Bool<'b>, a: Level<'b>, b: Level<'b>) -> Level<'b> {
     Level { time: first.ite(a.time, b.time), units: first.ite(a.units, b.units) }
 }

@@ -6,8 +6,7 @@
 //! compared with each other ([`comparison::disagreements`]): lower bounds and
 //! configurations of all engines must fit together.
 //!
-//! An engine that refuses the problem, is not installed, fails or runs out of time is a row with
-//! its reason; the others go on.
+//! An engine that refuses, is absent, fails or runs out of time is a row with its reason.
 //!
 //! * [`engine`]: the engines' names;
 //! * [`cp_sat`]: CP-SAT as an engine;
@@ -110,8 +109,8 @@ impl<'a> SideBySide<'a> {
         SideBySide { options, interrupt, observer, started, cp_sat, spin, cases }
     }
 
-    /// Runs engines on one more problem. Where `skip`, which is shown the rows so far, has a
-    /// reason, the engine is not run.
+    /// Runs engines on one more problem, without those for which `skip` has a reason by the rows so
+    /// far.
     pub fn run(
         &mut self,
         input: &Input<'_>,
@@ -201,7 +200,6 @@ impl<'a> SideBySide<'a> {
         row
     }
 
-    /// The tool behind an engine and its version.
     fn tool(&self, engine: Engine) -> Result<String, String> {
         match engine {
             Engine::Smt { .. } => {

@@ -83,7 +83,6 @@ impl Guarded {
         &self.data
     }
 
-    /// Where the zones begin.
     fn zones(&self) -> [(Side, usize); 2] {
         [(Side::Before, 0), (Side::Behind, self.zone + self.data.len())]
     }

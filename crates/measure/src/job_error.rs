@@ -43,7 +43,6 @@ pub(super) fn explain(job: &Job, log: &str) -> String {
     }
 }
 
-/// A device that has not enough memory for a job.
 pub(super) fn of_memory(e: DeviceError) -> JobError {
     match &e {
         DeviceError::TooLarge { .. } | DeviceError::Call { code: -6..=-4 | -61, .. } => {
@@ -53,7 +52,6 @@ pub(super) fn of_memory(e: DeviceError) -> JobError {
     }
 }
 
-/// A kernel that has failed on the device.
 pub(super) fn unusable(e: DeviceError) -> JobError {
     JobError::Kernel(Failure { kind: FailureKind::Runtime, message: e.to_string() })
 }

@@ -22,8 +22,7 @@ pub struct Study<'p> {
 }
 
 impl<'p> Study<'p> {
-    /// A study of the whole space, or the model's best and a random sample. Errors: a faulty
-    /// problem.
+    /// A study of the space, or the model's best and a random sample. Errors: a faulty problem.
     pub fn new(
         configurations: &Configurations<'p>,
         seed: u64,

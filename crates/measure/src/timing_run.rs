@@ -73,7 +73,6 @@ impl Stage {
 pub struct TimingRun<'s> {
     session: &'s Session,
     buffers: Buffers<'s>,
-    /// The outputs as they should be.
     expected: Option<Expected<'s>>,
     compare: DeviceCompare<'s>,
     /// Made for the first job that wants it.
@@ -312,7 +311,6 @@ impl<'s> TimingRun<'s> {
         Ok(())
     }
 
-    /// Compares the outputs with what they should be.
     fn check(&mut self, job: &Job) -> Result<(), JobError> {
         let Some(expected) = &mut self.expected else { return Ok(()) };
         expected.check(job, &self.buffers, &mut self.compare)

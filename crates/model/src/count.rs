@@ -103,8 +103,7 @@ fn one_by_one(
 /// Most regions that are examined.
 const MAX_REGIONS: usize = 1 << 12;
 
-/// The counts of a launch of these sizes, global and local, by regions; `None` where there are too
-/// many, or some item has no value.
+/// The counts of a launch of these sizes by regions; `None` if too many, or an item has no value.
 fn by_regions(problem: &Problem, bound: &Bound, sizes: [i64; 2]) -> Option<LaunchCounts> {
     if sizes.iter().any(|size| *size < 1) {
         return None;

@@ -11,8 +11,7 @@ pub type Program = Vec<Stmt>;
 /// One statement of a kernel program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Stmt {
-    /// Where it stands, for errors: `kernel[0].body[2]` in a file, `minimum.cl, line 14` in a
-    /// source.
+    /// Where it stands, for errors: `kernel[0].body[2]` in a file or `minimum.cl, line 14`.
     pub at: String,
     /// What people call this phase, in timelines; the kind's name if none was given.
     pub label: String,
@@ -95,8 +94,8 @@ impl StmtKind {
         first.into_iter().chain(second)
     }
 
-    /// The statement with what `expr` makes of its own expression and `within` of the programs in
-    /// it. Errors: the first of theirs.
+    /// The statement with what `expr` makes of its expression and `within` of its programs, or an
+    /// error.
     pub fn rebuilt<E>(
         &self,
         expr: impl Fn(&Expr) -> Result<Expr, E>,

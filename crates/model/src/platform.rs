@@ -103,7 +103,6 @@ const fn rule(
     FieldRule { key, name: key, least, default, what, in_ticks: false }
 }
 
-/// A time in ticks.
 const fn time(key: &'static str, default: Option<i64>, what: &'static str) -> FieldRule {
     FieldRule { in_ticks: true, ..rule(key, 0, default, what) }
 }
@@ -167,8 +166,7 @@ const CLOCK_TICK: &str = "one clock cycle of a unit";
 const MAX_FIELD: i64 = 1 << 40;
 
 impl Platform {
-    /// Reads a platform from JSON; `path` is its place in the file, for errors. Errors: an unknown,
-    /// missing or impossible field.
+    /// Reads a platform from JSON at `path`. Errors: an unknown, missing or impossible field.
     pub fn from_json(path: &str, value: &Value) -> Result<Platform, ModelError> {
         let mut object = Field::new(path, value).object()?;
         let name = object.take("name").map(|f| f.label()).transpose()?;
@@ -287,8 +285,7 @@ impl Platform {
         Ok(())
     }
 
-    /// Replaces the field that expressions call `name`, and what takes its default from it; `None`
-    /// if there is no such field.
+    /// Replaces the field that expressions call `name`, and what defaults to it; `None` without it.
     pub fn set(&mut self, name: &str, value: i64) -> Option<Result<(), ModelError>> {
         let named = |rule: &FieldRule| rule.name == name;
         if let Some(rule) = FIELDS.iter().chain(WARP_FIELDS).find(|rule| named(rule)) {

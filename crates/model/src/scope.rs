@@ -57,8 +57,7 @@ impl Scope {
         Ok(())
     }
 
-    /// Adds a definition in this slot, or behind all; others move on. Errors: as for
-    /// [`Scope::add`].
+    /// Adds a definition in this slot, before others. Errors: as for [`Scope::add`].
     pub(crate) fn insert(&mut self, slot: Slot, definition: &str) -> Result<(), ModelError> {
         self.add("definitions", definition, NameKind::Definition)?;
         self.names.move_index(self.names.len() - 1, slot);

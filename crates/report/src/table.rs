@@ -259,8 +259,8 @@ struct Column {
 }
 
 impl Column {
-    /// A cell in lines of the column's width: the first keeps its indentation, others have
-    /// [`HANGS`] more.
+    /// A cell in lines of the column's width: the first keeps its indent, others have [`HANGS`]
+    /// more.
     fn broken(&self, text: &str) -> Vec<String> {
         broken(text, self.width, HANGS)
     }

@@ -161,7 +161,6 @@ impl<'p> Steps<'p> {
         Steps { sizes, first_parameter, known, first, steps: Vec::new(), of }
     }
 
-    /// An expression with the values of slots that are known.
     fn put_in(&self, expr: &Expr) -> Expr {
         let Ok(expr) = expr.replace(&mut |slot| {
             Ok::<_, Infallible>(self.known.get(slot).cloned().unwrap_or(Expr::Name(*slot)))
@@ -255,7 +254,6 @@ impl<'p> Steps<'p> {
         .map_err(|slot| format!("it depends on slot {slot}, which is no size"))
     }
 
-    /// The steps that an expression needs.
     fn used(&self, last: &SizeExpr) -> Result<Vec<(String, SizeExpr)>, String> {
         let mut needed: Vec<String> = Vec::new();
         last.names(&mut |name: &String| needed.push(name.clone()));

@@ -26,8 +26,7 @@ pub(crate) fn cover(losses: &[&[Option<u64>]], sizes: usize, most: u64) -> Optio
     Some(taken)
 }
 
-/// The least loss for which [`cover`] takes at most `variants`, and the variants; `None` if it
-/// takes more for every loss.
+/// The least loss for which [`cover`] takes at most `variants`, and these; `None` if there is none.
 pub(crate) fn least_loss(
     losses: &[&[Option<u64>]],
     sizes: usize,

@@ -11,8 +11,8 @@ use crate::sizes::RuleSizes;
 pub struct RuleRequest<'r> {
     /// The sizes.
     pub sizes: &'r RuleSizes,
-    /// The problem at the size with a number: its first parameters have [`RuleSizes::values`], its
-    /// platform is that of the size.
+    /// The problem at a size: its first parameters have [`RuleSizes::values`], and the size's
+    /// platform.
     pub problem_at: &'r (dyn Fn(usize) -> Result<Problem, RuleError> + Sync),
     /// The greatest loss at any size, in millionths of the least time.
     pub loss: u64,

@@ -200,8 +200,7 @@ impl<'r> RuleSearch<'r> {
         })
     }
 
-    /// Adds sizes to those that variants are chosen for, and what is near their least times to
-    /// what they are chosen from.
+    /// Adds sizes that variants are chosen for, and as variants what is near their least times.
     fn join(&mut self, sizes: &[usize]) -> Result<(), RuleError> {
         self.times.find_least(sizes, &[])?;
         let new: Vec<usize> = sizes

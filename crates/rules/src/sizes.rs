@@ -56,8 +56,8 @@ impl Dimension {
     }
 }
 
-/// All combinations of values of some inputs, on one platform or several. The last input changes
-/// first, the platform last.
+/// All combinations of input values, on some platforms. The last input changes first, platforms
+/// last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RuleSizes {
     dimensions: Vec<Dimension>,

@@ -194,8 +194,7 @@ fn work(launch: &WarpLaunch) -> Option<Vec<i128>> {
     Some(work)
 }
 
-/// Lowers the lengths of paths to an end until no step makes one shorter; `None` if `stop` returns
-/// true. There is no negative cycle.
+/// The least lengths of paths to an end, without negative cycles; `None` if `stop` returns true.
 fn settle(
     steps: &[Step],
     (unit, per_work): (i128, i128),

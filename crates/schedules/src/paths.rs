@@ -12,8 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::graph::{Graph, Kind, Turn};
 use crate::launch::WarpLaunch;
 
-/// Work that counts as a tick. The end of a phase that takes no time counts as one by itself, which
-/// weighs little beside this.
+/// Work that counts as a tick; the end of a phase without time counts 1.
 const TICK: i64 = 1 << 16;
 
 /// A step from one state to another.
@@ -47,8 +46,7 @@ impl WarpLaunch {
 }
 
 impl Paths {
-    /// All states that are reached, and the steps between them; `None` if there are more than
-    /// `states`, or `stop` returns true.
+    /// All states reached, and the steps between them; `None` if more than `states`, or at a stop.
     pub fn new(graph: &mut Graph<'_>, states: usize, stop: &dyn Fn() -> bool) -> Option<Paths> {
         let follow = Follow::new(graph.launch);
         let root = graph.root();

@@ -1,8 +1,8 @@
 //! The least ratio of ticks and work over all cycles of a graph (G. B. Dantzig, W. O. Blattner, M.
 //! R. Rao: *Finding a cycle in a graph with minimum cost to time ratio*, 1966).
 //!
-//! Ratios are fractions. Cycles are found by relaxing all steps until one closes, or nothing
-//! changes; each lowers the ratio.
+//! Cycles are found by relaxing all steps until one closes or nothing changes; each lowers the
+//! ratio.
 
 use std::ops::ControlFlow;
 

@@ -66,7 +66,6 @@ impl Origin {
     }
 }
 
-/// Which of the two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Best,
@@ -170,8 +169,7 @@ impl Record {
         Some(path)
     }
 
-    /// The level with this many groups placed, or the one that it repeats. What was skipped repeats
-    /// the levels of the period before.
+    /// The level with this many groups placed, or the one of the period before that it repeats.
     fn level(&self, placed: u64) -> Option<&Level> {
         let after = self.levels.partition_point(|level| level.placed <= placed);
         let last = self.levels.get(after.checked_sub(1)?)?;

@@ -50,7 +50,6 @@ fn script(
     Ok(names.script())
 }
 
-/// What happens to a named group.
 #[derive(Debug, Clone)]
 pub(crate) enum Event {
     /// It is placed on a unit.

@@ -31,7 +31,6 @@ pub(crate) struct Warps {
     pub count: u32,
 }
 
-/// A group that has a place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Group {
     pub phase: u32,

@@ -127,8 +127,8 @@ impl<'a, 'l> Sweep<'a, 'l> {
         }
     }
 
-    /// Runs one level; returns what enters the next, where groups begin at position `next`. Runs
-    /// that end are joined to `ended`.
+    /// Runs one level; returns what enters the next, which begins at `next`. `ended` takes ended
+    /// runs.
     fn level<T: Tick>(
         &mut self,
         entries: &Entries,

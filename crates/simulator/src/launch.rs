@@ -276,7 +276,6 @@ pub(super) fn mismatch() -> SimulateError {
     .into()
 }
 
-/// True if an expression of the kernel mentions any of the slots.
 pub(super) fn mentions(problem: &Problem, slots: &[usize]) -> bool {
     let mut found = false;
     expressions(&problem.kernel, &mut |_, e| found |= e.mentions(|s| slots.contains(&s)));

@@ -23,7 +23,6 @@ struct Frame<'p> {
     next: usize,
     /// How often the program is run again after this time: more than 0 only in a loop body.
     remaining: i64,
-    /// The items that take part.
     active: Items,
     /// The state when the present iteration began.
     head: Moment,

@@ -53,8 +53,7 @@ pub struct OpenSchedule {
     pub worst_case: Option<i64>,
     /// What both are at least and at most, if explored; the most is `i64::MAX` where it is unknown.
     pub bounds: Option<[(i64, i64); 2]>,
-    /// Ticks if every dispatcher starts the warp that has been ready longest; `None` if the launch
-    /// is too large to be simulated.
+    /// Ticks if dispatchers start the warp ready longest; `None` if too large to be simulated.
     pub first_come: Option<i64>,
     /// The decisions that lead to the time found.
     pub script: Script,

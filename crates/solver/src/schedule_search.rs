@@ -146,7 +146,6 @@ pub(super) fn tune(inquiry: &ListedSearch<'_>) -> Result<TuneResult, SolveError>
     Ok(result)
 }
 
-/// Searches for the best configuration and schedule.
 fn best(inquiry: &ListedSearch<'_>) -> Result<TuneResult, SolveError> {
     let objective = inquiry.options.objective;
     let mut cases = bounded(inquiry)?;

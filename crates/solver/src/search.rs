@@ -341,8 +341,7 @@ impl<'a> Search<'a> {
         self.known(configuration).is_some_and(|t| t.simulated)
     }
 
-    /// The cost of a configuration, or the fault of the problem if it has none. Errors: an
-    /// expression without a value.
+    /// The cost of a configuration. Errors: an expression without a value.
     pub(crate) fn claimed(&self, configuration: &Configuration) -> Result<i64, SolveError> {
         let problem = self.problem();
         let mut env = problem.base_env();

@@ -1,5 +1,5 @@
-//! What a search works on, and the one place where a configuration that a solver proposes is
-//! simulated before it counts.
+//! What a search works on; configurations that solvers propose are simulated here before they
+//! count.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -61,7 +61,6 @@ impl<'a> Task<'a> {
         Task { problem, space, lower, formula: None, bracket, times: Mutex::default() }
     }
 
-    /// The same task with a formula.
     pub(crate) fn on(&self, formula: SmtFormula<'a>) -> Task<'a> {
         let Task { problem, space, lower, bracket, .. } = *self;
         Task { formula: Some(formula), ..Task::new(problem, space, bracket, lower) }
@@ -133,8 +132,8 @@ impl<'a> Task<'a> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Simulates the configurations with the least lower bounds, `most` of them, while one may be
-    /// better than the best so far.
+    /// Simulates `most` configurations with the least lower bounds, while one may be the best so
+    /// far.
     pub(crate) fn probe(&self, most: usize) -> Result<(), SolveError> {
         let order = self.most_promising();
         self.bracket.raise(self.lower[order[0]]);

@@ -47,8 +47,7 @@ pub(crate) fn inside(
     out
 }
 
-/// The program with definitions substituted, work in ticks; if `merges`, without branches of equal
-/// sides.
+/// The program with definitions substituted, work in ticks; if `merges`, no equal branches.
 pub(crate) fn priced(
     problem: &Problem,
     program: &[Stmt],

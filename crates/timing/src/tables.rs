@@ -120,7 +120,6 @@ impl CostTables {
         all.into_values().collect()
     }
 
-    /// Some products over the same parameters as one relation.
     fn relation(
         &self,
         configurations: &Configurations<'_>,

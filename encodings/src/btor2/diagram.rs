@@ -12,7 +12,6 @@ use super::lines::{Line, Lines, NUMBER, TRUTH};
 /// One row of a function: indices of the parameters' values, and the line of the value.
 pub(super) type Row<'r> = (&'r [u32], Line);
 
-/// The parameters, and the lines of their states.
 pub(super) struct Parameters<'s> {
     pub declared: &'s [SystemParameter],
     pub lines: Vec<Line>,

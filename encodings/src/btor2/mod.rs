@@ -178,7 +178,6 @@ impl<'s> Writer<'s> {
         self.lines.add(&format!("constraint {both}"));
     }
 
-    /// The states, with their first values.
     fn states(
         &mut self,
         first: &SystemValues<Line, Line>,

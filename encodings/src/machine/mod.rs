@@ -166,8 +166,7 @@ impl<'b, X: Clone> Control<'b, X> {
         (0..self.flow.points.len()).filter(|p| self.flow.points[*p].is_barrier()).collect()
     }
 
-    /// What happens at barriers, given `arrived`: for each thread, whether it counts as arrived
-    /// where it stands at a barrier.
+    /// What happens at barriers, given for each thread whether it counts as arrived at one.
     pub fn signals(&self, arrived: &[Bool<'b>]) -> Signals<'b> {
         let (mut ready, mut next_item) = (Vec::new(), Vec::new());
         for (t, here) in arrived.iter().enumerate() {

@@ -75,8 +75,7 @@ impl<'a> Cases<'a> {
     }
 }
 
-/// The groups that differ as cases, the layout of each, and each configuration's order of all
-/// groups.
+/// The groups that differ as cases, the layout of each, and their order by configuration.
 fn apart<'a>(
     all: &Cases<'a>,
     classifier: &mut Classifier<'_>,

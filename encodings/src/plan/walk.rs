@@ -42,7 +42,6 @@ pub(crate) enum Step {
     },
 }
 
-/// A kernel with its expressions numbered.
 #[derive(Debug, Clone)]
 pub(crate) struct Numbered {
     pub steps: Vec<Step>,

@@ -396,7 +396,6 @@ impl Shaper<'_> {
         close(term, self.options.shrink, &mut values)
     }
 
-    /// The values of a number over the shape.
     fn values(&self, scalar: &Scalar) -> Result<Vec<i64>, InternalError> {
         match scalar {
             Scalar::Amount(of) => {

@@ -10,8 +10,7 @@
 //! are pruned, unless the summary is closed: then none is. CP-SAT does not get the bounds
 //! or the time themselves.
 //!
-//! The configuration it returns is simulated before it counts; that none is faster is CP-SAT's
-//! word.
+//! The configuration it returns is simulated before it counts; the proof is CP-SAT's.
 //!
 //! It needs Python with the package `ortools`. The variable `PYTHON` names the interpreter.
 
@@ -108,8 +107,7 @@ pub struct Python {
 }
 
 impl Python {
-    /// The interpreter that the variable `PYTHON` names, otherwise `python3`. Errors: if it cannot
-    /// be run or has no OR-Tools.
+    /// The interpreter of the variable `PYTHON`, or `python3`. Errors: it fails or has no OR-Tools.
     pub fn find() -> Result<Python, CpSatError> {
         let named = std::env::var("PYTHON").ok().filter(|name| !name.is_empty());
         let program = named.unwrap_or_else(|| "python3".to_owned());

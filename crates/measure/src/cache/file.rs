@@ -61,7 +61,6 @@ impl Held {
         Ok(Held { disk, shown, target, _lock: lock })
     }
 
-    /// What is in the file; nothing if there is none.
     pub(super) fn read(&self) -> Result<Option<Vec<u8>>, CacheError> {
         // It is replaced, not written to; one that is not writable is not replaced either.
         let mut options = OpenOptions::new();
@@ -82,7 +81,6 @@ impl Held {
         beside(&self.shown, ".old")
     }
 
-    /// Keeps the file's content as it was.
     pub(super) fn keep_old(&self, bytes: &[u8]) -> Result<(), CacheError> {
         let (old, shown) = (beside(&self.target, ".old"), self.old());
         // The same once more, after a failure: that is kept.

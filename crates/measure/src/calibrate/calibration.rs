@@ -9,8 +9,7 @@ use super::sizes::{Busy, MIN_CACHES};
 use super::survey::{Survey, bytes_text};
 use super::{prices, resources};
 
-/// What decides how many warps a graphics processor holds, and is not measured. A processor has
-/// registers alone of these.
+/// Unmeasured limits of warps on graphics processors; of these a processor has registers alone.
 const HELD: [&str; 6] = [
     "warp_width",
     "schedulers",

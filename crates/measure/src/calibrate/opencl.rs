@@ -201,8 +201,7 @@ impl<'s> OpenCl<'s> {
         Ok(())
     }
 
-    /// How many items of `load_near` that are `apart` vectors from each other load side by side:
-    /// within the table after all turns.
+    /// How many items of `load_near`, `apart` vectors apart, load side by side within the table.
     pub(super) fn wide(&self, apart: usize) -> usize {
         (NEAR_CELLS / self.vector - 2 * TURNS) / apart + 1
     }

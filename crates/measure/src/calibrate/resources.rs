@@ -181,7 +181,6 @@ impl Making<'_> {
         all.into_iter().flatten().chain(self.organisation()).collect()
     }
 
-    /// How a unit's memory and registers are organised.
     fn organisation(&self) -> Vec<CalibratedNumber> {
         let processor_has = |field, value, unit, what| {
             self.facts.processor.then(|| processor(field, value, unit, what))

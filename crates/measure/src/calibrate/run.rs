@@ -182,8 +182,7 @@ pub trait Runner {
     /// Runs it. Errors: the device fails.
     fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError>;
 
-    /// Runs it and compares what it computes with what the host computes. Errors: the device fails,
-    /// or has computed something else.
+    /// Runs it and compares its results with the host's. Errors: the device fails, or they differ.
     fn verify(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError>;
 }
 

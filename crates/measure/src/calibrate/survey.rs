@@ -76,8 +76,7 @@ pub fn survey(
     let chases = chases(sampler, sizes.footprint, progress)?;
     sizes.exceed(facts, least, &levels(&chases).0);
     progress("latency of local and constant memory");
-    let chase_local = sampler.operation(one(Work::ChaseLocal))?;
-    let chase_constant = sampler.operation(one(Work::ChaseConstant))?;
+    let [chase_local, chase_constant] = small_chases(sampler)?;
     progress("bandwidth of global memory");
     let (stream, [pass, fill]) = sizes.stream(sampler)?;
     progress("bandwidth of local and constant memory");
@@ -132,6 +131,11 @@ fn chases(
         chases.push((bytes, sampler.operation(one(Work::Chase { bytes }))?));
     }
     Ok(chases)
+}
+
+/// The same from local and from constant memory.
+fn small_chases(sampler: &mut Sampler<'_>) -> Result<[Sample; 2], CalibrateError> {
+    Ok([sampler.operation(one(Work::ChaseLocal))?, sampler.operation(one(Work::ChaseConstant))?])
 }
 
 /// A group more of a launch, and a launch of one group, on the device and from the queue on.

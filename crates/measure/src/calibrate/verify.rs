@@ -100,8 +100,7 @@ impl OpenCl<'_> {
         self.compare(run, (0..).zip(out).filter_map(known))
     }
 
-    /// Compares the results of loads, which all groups have alike, by the item's place in its
-    /// group; of long ones only some.
+    /// Compares the results of loads, alike in all groups, by the item's place; of long ones some.
     fn compare_group(
         &self,
         run: &CalibrationRun,

@@ -123,8 +123,7 @@ fn floor_report(
     FloorReport { space, skipped, contradicted }
 }
 
-/// A task for each configuration, and the number of the one with the user's own, which is one more
-/// where the plan does not have it.
+/// A task for each configuration, and the number of the user's own, added if the plan lacks it.
 fn tasks<'a>(
     problem: &Problem,
     files: &SourceFiles,
@@ -209,7 +208,6 @@ fn note(
     }
 }
 
-/// Whose code will run, where, and within which limits.
 fn whose_code(files: &SourceFiles, options: &MeasureOptions) -> String {
     let kernel = format!(
         "runs the kernel of {} on the device, at most {} s for each configuration, in what memory \

@@ -55,8 +55,8 @@ impl Pool {
         if given { Ok(()) } else { Err(ended()) }
     }
 
-    /// Waits for a message of a lab, and returns the lab's number with it. One must be at work.
-    /// Errors: all threads have ended.
+    /// Waits for a working lab's message; its number and the message. Errors: all threads have
+    /// ended.
     pub(super) fn hear(&self) -> Result<(usize, Said), SupervisorError> {
         self.heard.recv().map_err(|_| ended())
     }

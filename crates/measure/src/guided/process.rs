@@ -101,8 +101,8 @@ impl Guess {
     }
 }
 
-/// The error function, to 1.5e-7 (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical
-/// Functions*, 1964, 7.1.26).
+/// The error function, to 1.5e-7 (Abramowitz, Stegun, *Handbook of Mathematical Functions*,
+/// 7.1.26).
 fn erf(x: f64) -> f64 {
     const A: [f64; 5] = [0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429];
     let t = 1.0 / (1.0 + 0.3275911 * x.abs());
@@ -110,8 +110,7 @@ fn erf(x: f64) -> f64 {
     (1.0 - sum * (-x * x).exp()).copysign(x)
 }
 
-/// A process with settled length scales and noise; `likely`: its values' log-likelihood, but for a
-/// constant.
+/// A process with settled length scales and noise; `likely`: log-likelihood, but for a constant.
 #[derive(Debug, Clone)]
 struct Fit {
     lengths: Vec<f64>,

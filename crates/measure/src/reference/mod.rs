@@ -161,7 +161,6 @@ impl Reference {
         Ok(file)
     }
 
-    /// Removes the oldest outputs if there are too many.
     fn forget_to_make_room(&mut self, bytes: u64) {
         let mut kept = bytes + self.known.iter().map(|k| k.bytes).sum::<u64>();
         for known in self.known.iter_mut().filter(|k| k.bytes > 0) {

@@ -48,7 +48,6 @@ pub enum ResultsError {
     Absent(String),
 }
 
-/// Why a result has no time.
 enum Timeless {
     Unit(String),
     /// There is no time under any name; what there is instead.

@@ -198,8 +198,8 @@ impl Problem {
         self.bind(&names.zip(configuration.0.iter().copied()).collect())
     }
 
-    /// The first rule of the kernel and its source that a configuration breaks; with the fault,
-    /// where a value is missing.
+    /// The first rule of kernel and source that a configuration breaks; the fault of a missing
+    /// value.
     fn broken_rule(&self, env: &[i64]) -> Option<(&LaunchRule, Option<EvalError>)> {
         self.launch_rules.iter().find_map(|rule| Some((rule, rule.broken(env)?)))
     }
@@ -300,8 +300,8 @@ impl Problem {
         })
     }
 
-    /// Sizes of the launch by dimension, global and local, for a configuration of this problem.
-    /// Errors: a size without a value.
+    /// A configuration's sizes of the launch by dimension, global and local. Errors: a size without
+    /// value.
     pub fn grid_sizes(&self, env: &[i64]) -> Result<Vec<[i64; 2]>, ModelError> {
         let sizes = self.grid.iter().map(|d| Ok([d.global.eval(env)?, d.local.eval(env)?]));
         sizes.collect::<Result<_, EvalError>>().map_err(|e| self.fault("launch", &e, env))

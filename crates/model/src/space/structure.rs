@@ -66,8 +66,8 @@ impl<'p> Configurations<'p> {
         self.problem
     }
 
-    /// For each parameter the values that conditions on it alone allow. A solution of the network
-    /// holds indices into these.
+    /// For each parameter the values that conditions on it alone allow; solutions hold their
+    /// indices.
     pub fn values(&self) -> &[Vec<i64>] {
         &self.values
     }
@@ -255,8 +255,8 @@ impl<'p> Configurations<'p> {
         Ok(filters)
     }
 
-    /// Calls `each` with the combinations that pass the filters, as indices and as values of all
-    /// slots, until it returns false.
+    /// Calls `each` with combinations that pass the filters, as indices and slots, until it returns
+    /// false.
     pub(super) fn enumerate(
         &self,
         parameters: &[usize],

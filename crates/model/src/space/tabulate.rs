@@ -43,8 +43,8 @@ impl Problem {
         self.structure(limits, 1, |_| true)
     }
 
-    /// The configurations that some of the conditions allow. Conditions on more than `most`
-    /// parameters are kept apart.
+    /// The configurations that conditions on at most `most` parameters allow; others are kept
+    /// apart.
     pub(super) fn structure(
         &self,
         limits: &TableLimits<'_>,
@@ -127,8 +127,7 @@ fn stopped() -> ModelError {
     )
 }
 
-/// Calls `each` with all combinations of some parameters' values until it returns false; true if
-/// never.
+/// Calls `each` with all combinations of some parameters until it returns false; true if never.
 fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64]) -> bool) -> bool {
     fn go(
         values: &[Vec<i64>],
@@ -148,8 +147,8 @@ fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64])
 }
 
 impl Configurations<'_> {
-    /// Turns conditions on at most `most` parameters into relations, those over the fewest first.
-    /// Gives back what has no value.
+    /// Makes relations of conditions on at most `most` parameters, fewest first; returns valueless
+    /// ones.
     fn build(&mut self, most: usize) -> Result<Vec<(usize, Relation)>, ModelError> {
         let mut failing = Vec::new();
         self.restrict_values();

@@ -68,8 +68,7 @@ pub struct CompilerOptions {
 }
 
 impl CompilerOptions {
-    /// Reads options as in a shell; `at` is their place. Errors: nothing follows `-D`, `-U` or
-    /// `-I`.
+    /// Reads options as in a shell, at `at`. Errors: nothing follows `-D`, `-U` or `-I`.
     pub fn from_text(text: &str, at: &str) -> Result<CompilerOptions, ModelError> {
         options(shell_words(text), at)
     }

@@ -154,7 +154,6 @@ fn between((least, most): (i64, i64)) -> String {
     }
 }
 
-/// The lines about a least time that is proved.
 fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<AnswerLine> {
     let schedules = r.schedule.as_ref().map(|s| {
         let case = |c: Option<i64>| c.map_or_else(|| "not asked for".into(), |t| t.to_string());

@@ -192,7 +192,6 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |all, v| Some(all.map_or((v, v), |(l, g): (f64, f64)| (l.min(v), g.max(v)))))
 }
 
-/// A power of ten in full.
 fn decimal(power: i32) -> String {
     match power {
         0..=5 => format!("1{}", "0".repeat(power.unsigned_abs() as usize)),

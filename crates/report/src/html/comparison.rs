@@ -42,8 +42,7 @@ impl From<Comparison> for PageSource {
 }
 
 impl PageSource {
-    /// Reads what `compare --json` or `tune --json` has printed into the file called `name`.
-    /// Errors: text that is neither.
+    /// Reads the file `name` of `compare --json` or `tune --json`. Errors: text that is neither.
     pub fn read(name: &str, text: &str) -> Result<PageSource, ReportError> {
         let neither = |why: String| {
             let why = format!("{why}; give what `compare --json` or `tune --json` has printed");

@@ -217,7 +217,6 @@ fn range(word: &str, numbers: &[u64]) -> String {
     }
 }
 
-/// What is drawn, for people.
 fn about(
     alike: &IndexMap<Vec<Block<'_>>, Vec<Track<'_>>>,
     spans: usize,

@@ -229,8 +229,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         Configuration(self.values.iter().zip(of).map(|(v, (low, _))| v[*low as usize]).collect())
     }
 
-    /// What no configuration in the box undercuts; `None` if none is valid. An expression that may
-    /// lack a value gives no bound.
+    /// What no valid configuration in the box undercuts, if there is one; no bound without a value.
     fn bound(&mut self, of: &ParameterBox) -> Option<i64> {
         self.boxes += 1;
         set_box(&mut self.slots[self.first..], of, &self.values);

@@ -205,7 +205,6 @@ pub fn simulated(
     Ok(Some(result(search, options, ended)))
 }
 
-/// Has the least time confirmed by others.
 fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>, SolveError> {
     let taken = Duration::from_secs_f64(search.bracket.seconds());
     let claimed = search.bracket.bounds().upper();

@@ -19,8 +19,7 @@ use crate::top_list::TopList;
 /// Most rows of an elimination that is made a second time, to count the optima.
 const MAX_COUNTED: usize = 1 << 20;
 
-/// Lists the optima, and at least `top` configurations; what else is known of the result is left
-/// open, as in all rankings here.
+/// Lists the optima, and at least `top` configurations, in a result with nothing else.
 pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<TuneResult, SolveError> {
     let least = search.bracket.bounds().upper();
     if let Some(all) = search.all() {

@@ -34,7 +34,6 @@ impl<'p> Phases<'p> {
         Phases { problem, local }
     }
 
-    /// The steps of a whole program.
     pub(crate) fn steps(&self, program: &[Stmt]) -> Result<Vec<PathStep>, ObligationError> {
         let Read { mut steps, open } = self.read(&self.inlined(program)?, Vec::new())?;
         steps.extend(self.phase(open));
@@ -155,7 +154,6 @@ impl<'p> Phases<'p> {
         e.mentions(|slot| slot == self.problem.first_item_slot())
     }
 
-    /// The steps of one phase.
     fn phase(&self, program: Vec<Stmt>) -> Vec<PathStep> {
         let Some(first) = program.first() else { return Vec::new() };
         let at = first.at.clone();

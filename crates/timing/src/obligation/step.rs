@@ -64,8 +64,7 @@ pub fn waits(steps: &[PathStep]) -> bool {
     })
 }
 
-/// True if an expression has a value, unless numbers become very large: it divides by nothing that
-/// may be 0, and has no power.
+/// True if an expression has a value unless numbers overflow: no divisor that may be 0, no power.
 pub(crate) fn always_has_a_value(e: &Expr) -> bool {
     let whole = match e {
         Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, b) => {

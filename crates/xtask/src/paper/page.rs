@@ -72,7 +72,6 @@ fn begin(out: &mut String, comparison: &Comparison) {
     }
 }
 
-/// The paper's answers beside ours.
 fn answers(rows: &[Beside<'_>], table_1: bool) -> String {
     let elements = if table_1 { None } else { Some("elements") };
     let own = ["There", "Least time", "At", "Proved by"];
@@ -98,7 +97,6 @@ fn answers(rows: &[Beside<'_>], table_1: bool) -> String {
     table.to_markdown()
 }
 
-/// The rows that differ, with the reason.
 fn reasons(out: &mut String, rows: &[Beside<'_>]) {
     let differ: Vec<_> =
         rows.iter().filter_map(|r| r.reason.as_ref().map(|why| (r, why))).collect();
