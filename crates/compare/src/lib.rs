@@ -25,9 +25,8 @@ use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
 use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop, quoted};
 
-use tickbound_report::answer::comparison;
 use tickbound_report::answer::comparison::{Case, Comparison, Row, RowStatus};
-use tickbound_report::answer::{About, Answer};
+use tickbound_report::answer::{About, Answer, comparison};
 use tickbound_report::machine::Machine;
 
 pub use engine::Engine;
@@ -109,8 +108,7 @@ impl<'a> SideBySide<'a> {
         SideBySide { options, interrupt, observer, started, cp_sat, spin, cases }
     }
 
-    /// Runs engines on one more problem, without those for which `skip` has a reason by the rows so
-    /// far.
+    /// Runs engines on one more problem, without those that `skip` gives a reason for.
     pub fn run(
         &mut self,
         input: &Input<'_>,

@@ -28,8 +28,7 @@ const MISS: f64 = 0.05;
 pub struct SampleRule {
     /// Runs before those that count, the one whose output is checked among them; at least 1.
     pub warm_up: usize,
-    /// Seconds of this machine's clock for which the device has had work by then: devices raise
-    /// their clock rate when they have it.
+    /// Seconds for which the device has had work by then: devices then raise their clock rate.
     pub warm_seconds: f64,
     /// Fewest runs that count.
     pub least: usize,
@@ -37,8 +36,7 @@ pub struct SampleRule {
     pub most: usize,
     /// The spread that is small enough, as a fraction.
     pub spread: f64,
-    /// Seconds, counted from the beginning of compiling, after which no run may end, by the longest
-    /// one so far; one is made in any case.
+    /// Seconds from the start of compiling after which no run may end; one is made in any case.
     pub seconds: f64,
 }
 

@@ -94,8 +94,7 @@ impl StmtKind {
         first.into_iter().chain(second)
     }
 
-    /// The statement with what `expr` makes of its expression and `within` of its programs, or an
-    /// error.
+    /// The statement with its expression as of `expr` and its programs as of `within`, or an error.
     pub fn rebuilt<E>(
         &self,
         expr: impl Fn(&Expr) -> Result<Expr, E>,

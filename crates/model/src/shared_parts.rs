@@ -1,7 +1,6 @@
 //! Parts of an expression as definitions of a problem.
 //!
-//! What occurs several times in an expression is evaluated once, and no text of it is too long or
-//! nested too deeply to be read again.
+//! Repeated parts of an expression are evaluated once, and its texts can be read again.
 
 use std::collections::HashMap;
 

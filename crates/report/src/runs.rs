@@ -1,5 +1,4 @@
-//! Timelines of one run or several as a picture: the runs below each other, all over the same
-//! ticks, so that they can be compared.
+//! Timelines of runs as a picture: below each other, over the same ticks, for comparison.
 //!
 //! In go [`LaneChart`]s of pages, which say what is drawn coarsely or left out.
 

@@ -259,8 +259,7 @@ struct Column {
 }
 
 impl Column {
-    /// A cell in lines of the column's width: the first keeps its indent, others have [`HANGS`]
-    /// more.
+    /// A cell in lines of the column's width: the first as indented, others [`HANGS`] more.
     fn broken(&self, text: &str) -> Vec<String> {
         broken(text, self.width, HANGS)
     }
@@ -276,8 +275,7 @@ impl Column {
     }
 }
 
-/// A number as reports write them: an optional sign, digits, an optional fraction and an optional
-/// unit letter or percent sign behind it.
+/// A number as in reports: digits, optionally a sign, a fraction, and a unit or percent.
 fn is_number(text: &str) -> bool {
     let text = text.strip_prefix(['-', '+']).unwrap_or(text);
     let text = text.strip_suffix(['%', 'x', 's']).unwrap_or(text).trim_end();

@@ -11,8 +11,7 @@ use crate::sizes::RuleSizes;
 pub struct RuleRequest<'r> {
     /// The sizes.
     pub sizes: &'r RuleSizes,
-    /// The problem at a size: its first parameters have [`RuleSizes::values`], and the size's
-    /// platform.
+    /// The problem at a size: [`RuleSizes::values`] for its first parameters, and the platform.
     pub problem_at: &'r (dyn Fn(usize) -> Result<Problem, RuleError> + Sync),
     /// The greatest loss at any size, in millionths of the least time.
     pub loss: u64,

@@ -55,8 +55,7 @@ pub struct Rule {
     pub times: Vec<Vec<Option<i64>>>,
     /// The size with the greatest loss.
     pub worst: Worst,
-    /// For fewer variants, beginning with one, the greatest loss in millionths; `None` where no
-    /// such variants are valid at all sizes.
+    /// For one variant and more, the greatest loss in millionths; `None`: not valid everywhere.
     pub curve: Vec<Option<u64>>,
     /// Numbers of the sizes at which no configuration is valid.
     pub infeasible: Vec<usize>,
@@ -79,8 +78,7 @@ const NEAR: u64 = 20_000;
 /// Most numbers of variants in the curve.
 const MAX_CURVE: usize = 12;
 
-/// Finds the fewest variants within a loss, or the least loss of some variants. Errors: a fault of
-/// the problem at some size; no rule.
+/// The fewest variants within a loss, or the least loss. Errors: a fault at some size; no rule.
 pub fn rule(request: &RuleRequest<'_>) -> Result<Rule, RuleError> {
     let goal = request.variants.map_or(Goal::Loss(request.loss), Goal::Variants);
     let mut search = RuleSearch::new(request);

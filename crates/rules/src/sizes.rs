@@ -56,8 +56,7 @@ impl Dimension {
     }
 }
 
-/// All combinations of input values, on some platforms. The last input changes first, platforms
-/// last.
+/// All combinations of input values, on some platforms; the last input changes first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RuleSizes {
     dimensions: Vec<Dimension>,
@@ -241,8 +240,7 @@ impl RuleSizes {
         Some(number)
     }
 
-    /// Makes the inputs of a problem file its first parameters. Named sizes of the file are left
-    /// out. Errors: the file has no such input.
+    /// Makes inputs of a problem file parameters, without named sizes. Errors: no such input.
     pub fn into_parameters(&self, file: &mut Map<String, Value>) -> Result<(), ModelError> {
         file.remove("sizes");
         let mut parameters = Map::new();

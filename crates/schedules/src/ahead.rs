@@ -37,8 +37,7 @@ pub(crate) struct Here {
     pub work: i128,
 }
 
-/// What is to come for one end. Numbers of the best end are as they are, those of the worst end
-/// negative. In *units* all are whole.
+/// What is to come for one end. Numbers of the worst end are negative. In *units* all are whole.
 pub(crate) struct Ahead {
     pub end: End,
     /// One tick.

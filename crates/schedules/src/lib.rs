@@ -74,8 +74,7 @@ pub struct ScheduleEnds {
     /// Groups that were not examined one by one, in the order of the queue; where each end was
     /// looked for by itself those of the best end, then those of the worst one.
     pub skipped: Vec<Skipped>,
-    /// A best and a worst schedule, for the simulator to follow; `None` if they would take more
-    /// than [`ScheduleLimits::max_recorded`].
+    /// A best and a worst schedule for the simulator, within [`ScheduleLimits::max_recorded`].
     pub scripts: Option<(Script, Script)>,
 }
 

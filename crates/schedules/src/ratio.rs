@@ -1,8 +1,7 @@
 //! The least ratio of ticks and work over all cycles of a graph (G. B. Dantzig, W. O. Blattner, M.
 //! R. Rao: *Finding a cycle in a graph with minimum cost to time ratio*, 1966).
 //!
-//! Cycles are found by relaxing all steps until one closes or nothing changes; each lowers the
-//! ratio.
+//! Relaxing all steps finds cycles, until one closes or nothing changes; each lowers the ratio.
 
 use std::ops::ControlFlow;
 

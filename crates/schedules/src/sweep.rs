@@ -127,8 +127,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
         }
     }
 
-    /// Runs one level; returns what enters the next, which begins at `next`. `ended` takes ended
-    /// runs.
+    /// Runs one level; returns what enters the next, from `next` on. `ended` takes ended runs.
     fn level<T: Tick>(
         &mut self,
         entries: &Entries,

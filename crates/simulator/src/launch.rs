@@ -6,9 +6,8 @@ use std::collections::BinaryHeap;
 use super::engine::{Engine, Place};
 use super::group::{self, Lane};
 use super::list_scheduler::Units;
-use super::regions;
 use super::strand::{Share, Strand};
-use super::{MAX_ITEMS, SimulateError};
+use super::{MAX_ITEMS, SimulateError, regions};
 use tickbound_model::kernel::expressions;
 use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Profile};
 

@@ -22,10 +22,9 @@ use super::SimulateError;
 use super::engine::Engine;
 use super::list_scheduler::{Ramp, Units};
 use super::uniform_regions::{Alike, Look};
-use tickbound_model::LaunchSize;
 use tickbound_model::kernel::expressions;
 use tickbound_model::region::{Axes, IndexAxis};
-use tickbound_model::special;
+use tickbound_model::{LaunchSize, special};
 
 /// Most statements that are examined, each in each box of groups and items.
 const MAX_LOOKS: usize = 1 << 20;
@@ -190,8 +189,7 @@ enum TooMany {
 }
 
 impl Launch<'_> {
-    /// Plays the groups of some pieces, which cover the same of every axis from `axis` on; `place`
-    /// has the places on those before it.
+    /// Plays the groups of pieces that are alike on axes from `axis` on; `place`: those before.
     fn play(
         &mut self,
         axis: usize,

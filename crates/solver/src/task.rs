@@ -1,5 +1,4 @@
-//! What a search works on; configurations that solvers propose are simulated here before they
-//! count.
+//! What a search works on; what solvers propose is simulated here before it counts.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -132,8 +131,7 @@ impl<'a> Task<'a> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Simulates `most` configurations with the least lower bounds, while one may be the best so
-    /// far.
+    /// Simulates `most` configurations with the least lower bounds, while one may be best.
     pub(crate) fn probe(&self, most: usize) -> Result<(), SolveError> {
         let order = self.most_promising();
         self.bracket.raise(self.lower[order[0]]);

@@ -115,8 +115,7 @@ fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     ]))
 }
 
-/// `published-2021`: groups in sequence; in each, dispatchers run their warps, `at_once` items at
-/// once.
+/// `published-2021`: groups in sequence; in each, dispatchers run warps of `at_once` items.
 fn warps_in_turn(problem: &Problem, kernel: Program, at_once: i64) -> Result<Term, Uncovered> {
     let Launch::Range { global_size, local_size } = &problem.launch else {
         return uncovered("launch", "activations belong to another profile");

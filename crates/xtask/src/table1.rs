@@ -13,8 +13,7 @@ use tickbound_solver::{SearchOptions, TuneResult, tune};
 use crate::paper::{ABSTRACT, Published, TABLE_1};
 use crate::project::root;
 
-/// The table as text, with the least time for 2^30 elements behind it. Errors: the problem file is
-/// missing or at fault, or a search fails.
+/// The table as text, then the least time for 2^30 elements. Errors: faulty files or searches.
 pub fn table1() -> Result<String, Box<dyn Error>> {
     let text = fs::read_to_string(root().join(ABSTRACT))?;
     let mut table = Table::new([

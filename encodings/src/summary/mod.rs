@@ -30,8 +30,7 @@ const FEW: usize = 128;
 /// How the summary is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SummaryOptions {
-    /// Let egg make the closed arithmetic smaller. Without it the terms stay as the closing rules
-    /// leave them; the times are the same.
+    /// Let egg make the closed arithmetic smaller than the closing rules leave it.
     pub shrink: bool,
 }
 

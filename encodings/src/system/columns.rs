@@ -17,8 +17,7 @@ type Truths = Option<Rc<Column<bool>>>;
 pub struct Columns(SystemValues<Integers, Truths>);
 
 impl Columns {
-    /// Tabulates `nodes`, which depend on the parameters alone, operands first. Errors: the system
-    /// is not one, or a node depends on more.
+    /// Tabulates `nodes` of parameters alone, operands first. Errors: no system, or a node of more.
     pub fn new(system: &System, nodes: &[Ex]) -> Result<Columns, InternalError> {
         let mut values = SystemValues::none(system);
         let mut by_configuration = ByConfiguration { system };
@@ -29,8 +28,7 @@ impl Columns {
         Ok(Columns(values))
     }
 
-    /// The values of a node as 64-bit integers, truth values as 0 and 1. `None` if it has not been
-    /// tabulated, or if a value is too large.
+    /// The values of a node as 64-bit integers, truth as 0 and 1; `None` if missing or larger.
     pub fn values(&self, e: Ex) -> Option<Vec<Option<i64>>> {
         if !self.0.has(e) {
             return None;

@@ -32,8 +32,7 @@ pub enum Work {
     ChaseLocal,
     /// The same in constant memory, in a table of 4 KiB.
     ChaseConstant,
-    /// 8 independent loads of 4 bytes from global memory, neighbouring items beside each other, no
-    /// word twice; there are no iterations.
+    /// 8 independent loads of 4 bytes from global memory, items in a row, no iterations.
     Stream {
         /// Bytes of the buffer, of which a launch of fewer items reads the beginning.
         bytes: usize,

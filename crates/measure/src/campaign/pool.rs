@@ -55,8 +55,7 @@ impl Pool {
         if given { Ok(()) } else { Err(ended()) }
     }
 
-    /// Waits for a working lab's message; its number and the message. Errors: all threads have
-    /// ended.
+    /// Waits for a working lab's message; the lab and the message. Errors: all threads ended.
     pub(super) fn hear(&self) -> Result<(usize, Said), SupervisorError> {
         self.heard.recv().map_err(|_| ended())
     }

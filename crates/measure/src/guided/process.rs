@@ -101,8 +101,7 @@ impl Guess {
     }
 }
 
-/// The error function, to 1.5e-7 (Abramowitz, Stegun, *Handbook of Mathematical Functions*,
-/// 7.1.26).
+/// The error function, to 1.5e-7 (Abramowitz, Stegun, *Handbook of Mathematical Functions*, 7.1).
 fn erf(x: f64) -> f64 {
     const A: [f64; 5] = [0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429];
     let t = 1.0 / (1.0 + 0.3275911 * x.abs());

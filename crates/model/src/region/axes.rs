@@ -29,8 +29,7 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// The axes of a launch that some expressions take apart. `first` is the slot of `lid`, and
-    /// `env` has the values of all slots.
+    /// The axes of a launch that expressions take apart. `first`: slot of `lid`; `env`: values.
     pub fn new<'e>(
         first: Slot,
         env: &[i64],

@@ -161,8 +161,7 @@ impl Over<'_> {
         }
     }
 
-    /// The quotient rounded down: what is a multiple of the divisor comes out, and the rest must
-    /// lie between two neighbouring multiples.
+    /// The quotient rounded down: multiples of the divisor, and a rest between two of them.
     fn quotient(&self, a: &LinearForm, by: &LinearForm) -> Result<LinearForm, Stop> {
         let by = self.constant(by)?;
         let (a, by) = match by {

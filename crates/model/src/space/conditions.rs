@@ -178,8 +178,7 @@ impl Condition {
         }
     }
 
-    /// True if no choice in these intervals satisfies it; what has no value counts as satisfied.
-    /// For a single choice this is exact.
+    /// True if no choice in these intervals satisfies it or lacks a value; exact for one.
     pub fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
         let slot = |p: usize| of[problem.first_parameter() + p];
         match &self.kind {

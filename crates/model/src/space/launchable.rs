@@ -149,8 +149,7 @@ impl Problem {
         of
     }
 
-    /// How many configurations that satisfy the constraints cannot be launched, by reason, if
-    /// counted.
+    /// How many configurations within the constraints cannot be launched, by reason, if counted.
     pub fn left_out(&self, limits: &TableLimits<'_>) -> Result<Option<LeftOut>, ModelError> {
         let of = self.parameter_intervals();
         if self.conditions()?.iter().all(|c| c.limited_by().is_none() || c.surely_holds(&of)) {

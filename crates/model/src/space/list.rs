@@ -198,8 +198,7 @@ impl Problem {
         self.bind(&names.zip(configuration.0.iter().copied()).collect())
     }
 
-    /// The first rule of kernel and source that a configuration breaks; the fault of a missing
-    /// value.
+    /// The first rule of kernel and source that a configuration breaks; the fault if without value.
     fn broken_rule(&self, env: &[i64]) -> Option<(&LaunchRule, Option<EvalError>)> {
         self.launch_rules.iter().find_map(|rule| Some((rule, rule.broken(env)?)))
     }
@@ -300,8 +299,7 @@ impl Problem {
         })
     }
 
-    /// A configuration's sizes of the launch by dimension, global and local. Errors: a size without
-    /// value.
+    /// A configuration's sizes by dimension, global and local. Errors: a size without a value.
     pub fn grid_sizes(&self, env: &[i64]) -> Result<Vec<[i64; 2]>, ModelError> {
         let sizes = self.grid.iter().map(|d| Ok([d.global.eval(env)?, d.local.eval(env)?]));
         sizes.collect::<Result<_, EvalError>>().map_err(|e| self.fault("launch", &e, env))

@@ -66,8 +66,7 @@ impl<'p> Configurations<'p> {
         self.problem
     }
 
-    /// For each parameter the values that conditions on it alone allow; solutions hold their
-    /// indices.
+    /// For each parameter the values that conditions on it alone allow; solutions index these.
     pub fn values(&self) -> &[Vec<i64>] {
         &self.values
     }
@@ -177,8 +176,7 @@ impl<'p> Configurations<'p> {
         }
     }
 
-    /// Which values some parameters take together in valid configurations. Errors: there are too
-    /// many combinations, here or on the way.
+    /// Values that parameters take together in valid configurations. Errors: too many of them.
     pub fn projected(
         &self,
         parameters: &[usize],
@@ -255,8 +253,7 @@ impl<'p> Configurations<'p> {
         Ok(filters)
     }
 
-    /// Calls `each` with combinations that pass the filters, as indices and slots, until it returns
-    /// false.
+    /// Calls `each` with combinations that pass the filters, as indices and slots, until false.
     pub(super) fn enumerate(
         &self,
         parameters: &[usize],

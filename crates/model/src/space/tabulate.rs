@@ -43,8 +43,7 @@ impl Problem {
         self.structure(limits, 1, |_| true)
     }
 
-    /// The configurations that conditions on at most `most` parameters allow; others are kept
-    /// apart.
+    /// The configurations that conditions on at most `most` parameters allow, and the others.
     pub(super) fn structure(
         &self,
         limits: &TableLimits<'_>,
@@ -147,8 +146,7 @@ fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64])
 }
 
 impl Configurations<'_> {
-    /// Makes relations of conditions on at most `most` parameters, fewest first; returns valueless
-    /// ones.
+    /// Makes relations of conditions on at most `most` parameters; returns valueless ones.
     fn build(&mut self, most: usize) -> Result<Vec<(usize, Relation)>, ModelError> {
         let mut failing = Vec::new();
         self.restrict_values();

@@ -109,8 +109,7 @@ fn options(words: Vec<String>, at: &str) -> Result<CompilerOptions, ModelError> 
     Ok(read)
 }
 
-/// The words of compiler options: of a text as a shell takes it, or of a list, each of whose texts
-/// is one option unless it has several.
+/// The words of compiler options: of a text as in a shell, or of a list of such texts or words.
 fn words(options: &Value) -> Vec<String> {
     match options {
         Value::String(text) => shell_words(text),

@@ -63,8 +63,7 @@ struct Python {
 }
 
 impl Python {
-    /// `truth`: only whether the expression is true matters. Elsewhere `a or b` is one of its
-    /// operands in Python, but 0 or 1 here.
+    /// `truth`: only truth matters. Else `a or b` is an operand in Python, but 0 or 1 here.
     fn expr(&self, expr: &Expr, truth: bool) -> Expr {
         let of = |e: &Expr| Box::new(self.expr(e, false));
         match expr {

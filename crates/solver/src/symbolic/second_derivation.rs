@@ -19,8 +19,7 @@ use crate::proof::Proof;
 use crate::search::Search;
 use crate::strategy::{self, Strategy};
 
-/// The time as derived a second way; `None` if that does not cover the problem. The profile
-/// `resources` has one set of formulas.
+/// The time as derived a second way, if that covers the problem: not the profile `resources`.
 pub(super) fn cost(problem: &Problem) -> Option<Cost> {
     if problem.profile == Profile::Resources {
         return None;

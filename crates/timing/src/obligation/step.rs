@@ -17,8 +17,7 @@ pub struct PathStep {
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathStepKind {
-    /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem;
-    /// of the others, nothing is below 0.
+    /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem.
     Work {
         /// How much.
         amount: Expr,

@@ -14,8 +14,7 @@ use crate::chain::Chain;
 /// Most combinations of one table.
 const MAX_ROWS: usize = 1 << 14;
 
-/// The steps of a chain over slots of the problem, steps and tables, and whether one below 0 is a
-/// fault; `None` where tables alone use it.
+/// The steps of a chain, and whether one below 0 is a fault; `None` where tables alone use it.
 pub(super) type Steps = Vec<Option<(Expr, bool)>>;
 
 pub(super) struct Tabulated {

@@ -14,14 +14,13 @@ mod page;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use thiserror::Error;
-use tickbound_model::{ModelError, Problem};
+use tickbound_model::{ModelError, Problem, platforms};
 use tickbound_simulator::{SimulateError, simulate};
 
 pub use files::write;
 pub use page::page;
 use tickbound_compare::engine::{self, Engine};
 use tickbound_compare::{Input, SideBySide};
-use tickbound_model::platforms;
 use tickbound_report::answer::comparison::{Case, Comparison, Row, RowStatus};
 use tickbound_spin::Search;
 
