@@ -15,6 +15,7 @@ use crate::answer::{Measurement, Scored};
 const PUBLISHED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/answer.schema.json");
 
+/// What the commands print.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is made")]
