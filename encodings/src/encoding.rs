@@ -26,7 +26,10 @@ pub(crate) struct Entry {
 }
 
 impl Encoding {
-    /// The transition system of a plan. Errors: a queued group without ticks, or an internal fault.
+    /// The transition system of a plan.
+    ///
+    /// # Errors
+    /// A group of a queue without ticks, or a fault of this program.
     pub fn encode(self, plan: &Plan) -> Result<Encoded, EncodeError> {
         (self.entry().encode)(plan)
     }

@@ -15,7 +15,10 @@ use crate::plan::{Jump, Plan, Scalar};
 use crate::queue;
 use crate::system::{Bool, Int, InternalError, StateVariable, System, SystemBuilder};
 
-/// The event encoding of a plan. Errors: a queued group without ticks, or an internal fault.
+/// The event encoding of a plan.
+///
+/// # Errors
+/// A group of a queue without ticks, or a fault of this program.
 pub fn encode(plan: &Plan) -> Result<System, EncodeError> {
     let alone = |plan: &Plan| Ok(encode_jumps(&plan.clone().lifted(), false)?.into());
     Ok(queue::encode(plan, &alone)?.system)

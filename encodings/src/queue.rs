@@ -29,8 +29,10 @@ const MAX_STEPS: usize = 20_000;
 /// Most expressions that are computed for all groups together: a few seconds.
 const MAX_NODES: usize = 200_000_000;
 
-/// Encodes a plan by an encoding that knows nothing of queues. Errors: a group of the queue whose
-/// ticks that encoding does not find, or a fault of this program.
+/// Encodes a plan by an encoding that knows nothing of queues.
+///
+/// # Errors
+/// A group of the queue whose ticks that encoding does not find, or a fault of this program.
 pub(crate) fn encode(
     plan: &Plan,
     alone: &dyn Fn(&Plan) -> Result<Encoded, InternalError>,

@@ -17,7 +17,10 @@ use crate::plan::{Amount, AmountId, Op, Plan, Values};
 use crate::queue;
 use crate::system::{Bool, Int, InternalError, StateVariable, System, SystemBuilder};
 
-/// The tick encoding of a plan. Errors: a queued group without ticks, or an internal fault.
+/// The tick encoding of a plan.
+///
+/// # Errors
+/// A group of a queue without ticks, or a fault of this program.
 pub fn encode(plan: &Plan) -> Result<System, EncodeError> {
     Ok(queue::encode(plan, &|plan| Ok(encode_alone(plan)?.into()))?.system)
 }

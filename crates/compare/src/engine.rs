@@ -80,7 +80,10 @@ impl EngineError {
 /// The first words of the grammar.
 const KINDS: [&str; 7] = ["smt", "smt-fresh", "enumerate", "cp-sat", "spin", "swarm", "all"];
 
-/// The engines of a list, each once. Errors: a name that is not in the grammar, with the nearest.
+/// The engines of a list; one that is named twice is run once.
+///
+/// # Errors
+/// A name that is not in the grammar, with the nearest one.
 pub fn parse(list: &str) -> Result<Vec<Engine>, EngineError> {
     let mut engines = Vec::new();
     for name in list.split(',').map(str::trim) {

@@ -40,7 +40,10 @@ impl Content {
         *self == Content::Constant(0)
     }
 
-    /// Checks that the numbers fit the type. Errors: the first that does not.
+    /// Checks that the numbers fit the type.
+    ///
+    /// # Errors
+    /// The first that does not.
     pub fn check(&self, element: ElementType) -> Result<(), DataError> {
         let fits = |value: i64| match holds(element, value) {
             true => Ok(()),
@@ -60,7 +63,10 @@ impl Content {
         }
     }
 
-    /// The bytes of `length` elements in this machine's order. Errors: they exceed the memory.
+    /// The bytes of `length` elements in the order of this machine.
+    ///
+    /// # Errors
+    /// They do not fit into memory.
     pub fn bytes(
         &self,
         name: &str,

@@ -100,8 +100,10 @@ impl<'s> DeviceCompare<'s> {
         DeviceCompare { session, programs: Vec::new() }
     }
 
-    /// Whether all elements are right beyond doubt. Both buffers have the same length. Errors: the
-    /// device cannot compare; nothing is known then.
+    /// Whether all elements are right beyond doubt. Both buffers have the same length.
+    ///
+    /// # Errors
+    /// The device cannot compare; nothing is known then.
     pub fn surely_right(
         &mut self,
         element: ElementType,

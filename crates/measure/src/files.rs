@@ -36,7 +36,10 @@ pub struct SourceFiles {
 }
 
 impl SourceFiles {
-    /// Reads a problem's files in `folder`. Errors: no source is named, or a file is unreadable.
+    /// Reads the files of a problem in `folder`.
+    ///
+    /// # Errors
+    /// The problem names no source, or a file cannot be read.
     pub fn read(problem: &Problem, folder: &Path) -> Result<SourceFiles, MeasureError> {
         let source = source_of(problem)?;
         if source.standard.is_cuda() {
@@ -104,7 +107,10 @@ fn include(
     }
 }
 
-/// The source of a problem. Errors: it names none.
+/// The source of a problem.
+///
+/// # Errors
+/// It names none.
 pub fn source_of(problem: &Problem) -> Result<&KernelSource, MeasureError> {
     problem.source.as_ref().ok_or(MeasureError::NoSource)
 }

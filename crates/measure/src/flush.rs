@@ -34,7 +34,10 @@ pub(super) struct Flush<'s> {
 
 impl<'s> Flush<'s> {
     /// For caches that have this many bytes together, or as many as the device states if that is
-    /// more; `None` if neither is known. Errors: the device has no room, or fails.
+    /// more; `None` if neither is known.
+    ///
+    /// # Errors
+    /// The device has no room, or fails.
     pub(super) fn new(session: &'s Session, bytes: u64) -> Result<Option<Flush<'s>>, DeviceError> {
         let device = session.device();
         let bytes = bytes.max(device.details().cache);
@@ -50,7 +53,10 @@ impl<'s> Flush<'s> {
         Ok(Some(Flush { session, program, all, found }))
     }
 
-    /// Empties them. Errors: the device fails.
+    /// Empties them.
+    ///
+    /// # Errors
+    /// The device fails.
     pub(super) fn flush(&self) -> Result<(), DeviceError> {
         let kernel = self.program.kernel("read_all")?;
         let lines = Arg::U64((self.all.len() / LINE) as u64);

@@ -70,7 +70,10 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// Memory for `bytes` bytes and unfilled zones. Errors: more than the device allows or has.
+    /// Memory for `bytes` bytes, and zones that are not filled.
+    ///
+    /// # Errors
+    /// More than the device allows or has, with the zones.
     pub fn new(session: &Session, bytes: usize) -> Result<Guarded, DeviceError> {
         let zone = ZONE.max(session.device().alignment());
         let whole = session.buffer(bytes.saturating_add(2 * zone))?;
@@ -87,7 +90,10 @@ impl Guarded {
         [(Side::Before, 0), (Side::Behind, self.zone + self.data.len())]
     }
 
-    /// Fills the zones. Errors: the device failed.
+    /// Fills the zones.
+    ///
+    /// # Errors
+    /// The device failed.
     pub fn arm(&self, session: &Session, round: Round) -> Result<(), DeviceError> {
         let pattern = round.pattern(self.zone);
         for (_, from) in self.zones() {
@@ -96,7 +102,10 @@ impl Guarded {
         Ok(())
     }
 
-    /// Where the zones have changed since they were filled. Errors: the device failed.
+    /// Where the zones have changed since they were filled.
+    ///
+    /// # Errors
+    /// The device failed.
     pub fn breach(&self, session: &Session, round: Round) -> Result<Option<Breach>, DeviceError> {
         let pattern = round.pattern(self.zone);
         let mut got = vec![0; self.zone];

@@ -95,8 +95,10 @@ mod element {
 }
 
 impl Job {
-    /// The job of one configuration. Errors: an expression without a value, a number that does not
-    /// fit its type, a length below 0.
+    /// The job of one configuration.
+    ///
+    /// # Errors
+    /// An expression without a value, a number that does not fit its type, a length below 0.
     pub fn new(problem: &Problem, files: &SourceFiles, bound: &Bound) -> Result<Job, MeasureError> {
         let source = source_of(problem)?;
         let scope = Values { env: &bound.env };

@@ -46,8 +46,11 @@ pub struct RaceTimes {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Runs two kernels in `pairs` pairs, after their outputs were compared. Errors: a kernel fails, or
-/// their outputs differ: [`MeasureError::Race`]; else as for [`measure`](crate::measure).
+/// Runs two kernels in `pairs` pairs, after their outputs were compared.
+///
+/// # Errors
+/// A kernel fails, or their outputs differ: [`MeasureError::Race`]; else as for
+/// [`measure`](crate::measure).
 pub fn race(
     racers: [Racer<'_>; 2],
     pairs: usize,

@@ -32,8 +32,11 @@ pub enum Selection {
 
 /// The configurations of a selection, in the order in which they are measured: the model's best
 /// first for [`Selection::Top`], else in the space's order; drawn from a space too large to list,
-/// in an order that the problem and the seed fix. Errors: the problem cannot be searched, or is too
-/// large to be measured whole; a sample of configurations that can neither be counted nor listed.
+/// in an order that the problem and the seed fix.
+///
+/// # Errors
+/// The problem cannot be searched, or is too large to be measured whole; a sample of configurations
+/// that can neither be counted nor listed.
 pub fn select(
     problem: &Problem,
     configurations: &Configurations<'_>,

@@ -22,7 +22,10 @@ pub struct Study<'p> {
 }
 
 impl<'p> Study<'p> {
-    /// A study of the space, or the model's best and a random sample. Errors: a faulty problem.
+    /// A study of the whole space; of a large one the model's best and a random sample.
+    ///
+    /// # Errors
+    /// A fault of the problem.
     pub fn new(
         configurations: &Configurations<'p>,
         seed: u64,
@@ -36,7 +39,10 @@ impl<'p> Study<'p> {
         ))
     }
 
-    /// A study of these configurations without invalid ones. Errors: a fault of the problem.
+    /// A study of these configurations, of which those that are not valid are left out.
+    ///
+    /// # Errors
+    /// A fault of the problem.
     pub fn among(
         problem: &'p Problem,
         configurations: &[Configuration],
@@ -71,8 +77,10 @@ impl<'p> Study<'p> {
         Some((&self.all.bound[chosen].configuration, self.all.candidates[chosen].ticks))
     }
 
-    /// Takes the time of a configuration in seconds; `None` if it failed. Errors: what is wrong
-    /// with the configuration: it is none of those that are chosen from.
+    /// Takes the time of a configuration in seconds; `None` if it failed.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration: it is none of those that are chosen from.
     pub fn tell(
         &mut self,
         configuration: &HashMap<String, i64>,

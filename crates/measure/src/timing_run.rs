@@ -88,7 +88,10 @@ impl<'s> TimingRun<'s> {
         TimingRun { session, buffers, expected: None, compare, flush: None, busy: None }
     }
 
-    /// Runs a job. `stage` is called with what is at work. Errors: see [`JobError`].
+    /// Runs a job. `stage` is called with what is at work.
+    ///
+    /// # Errors
+    /// See [`JobError`].
     ///
     /// # Safety
     /// The kernel is run with the arguments and sizes of the job. If it touches memory
@@ -140,7 +143,10 @@ impl<'s> TimingRun<'s> {
         Ok((Outcome::Timed(Timed { runs, rounds: Vec::new(), steady, checked }), stages))
     }
 
-    /// Writes a finished job's outputs to a file, in sequence. Errors: reading or writing fails.
+    /// Writes the outputs of a job that has run to a file, in sequence.
+    ///
+    /// # Errors
+    /// They cannot be read or written.
     pub fn keep_outputs(&self, job: &Job, into: &Path) -> Result<(), JobError> {
         let mut all = Vec::new();
         for output in job.outputs() {
@@ -154,7 +160,10 @@ impl<'s> TimingRun<'s> {
 
     /// Runs jobs in turns, each once a round, until the median of each is known as well as `rule`
     /// wants, and returns the seconds of each run of each job. The first round does not count; each
-    /// round begins with a job drawn at random. Errors: see [`JobError`].
+    /// round begins with a job drawn at random.
+    ///
+    /// # Errors
+    /// See [`JobError`].
     ///
     /// # Safety
     /// As [`TimingRun::run`].
@@ -318,8 +327,10 @@ impl<'s> TimingRun<'s> {
 }
 
 /// Compiles a job's program into a file for [`Job::binary`], and returns the seconds that the
-/// compiler took and whether the driver gives a binary. Errors: the program does not compile, or
-/// has no such kernel.
+/// compiler took and whether the driver gives a binary.
+///
+/// # Errors
+/// The program does not compile, or has no such kernel.
 pub fn compile(session: &Session, job: &Job, into: &Path) -> Result<(f64, bool), JobError> {
     let began = Instant::now();
     let program = compiled(session, job)?;

@@ -110,7 +110,10 @@ pub enum Reply {
     Fault(String),
 }
 
-/// Serves requests of standard input; `compiles`: such as run nothing. Errors: broken pipes.
+/// Serves requests from standard input until it ends; `compiles`: such as run nothing.
+///
+/// # Errors
+/// The pipes fail.
 pub fn serve(choice: DeviceChoice, compiles: bool) -> std::io::Result<()> {
     tickbound_os::process::no_core_files();
     let mut out = own_output()?;

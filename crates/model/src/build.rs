@@ -22,8 +22,10 @@ pub const MAX_BUILT_DEPTH: usize = 600;
 impl Problem {
     /// Puts in the kernel program, which was read out of [`Problem::source`]. Statements that do
     /// not say where they stand ([`Stmt::at`] is empty) get a path that begins with `kernel`.
-    /// Errors: a name that the problem does not have, a call with a wrong number of arguments, or
-    /// nesting deeper than [`MAX_BUILT_DEPTH`]. The program is then left as it was.
+    ///
+    /// # Errors
+    /// A name that the problem does not have, a call with a wrong number of arguments, or nesting
+    /// deeper than [`MAX_BUILT_DEPTH`]. The program is then left as it was.
     pub fn set_kernel(&mut self, mut program: Program) -> Result<(), ModelError> {
         check_program(&self.scope, &mut program, "kernel", MAX_BUILT_DEPTH)?;
         self.kernel = program;
@@ -31,8 +33,11 @@ impl Problem {
     }
 
     /// Puts in what the kernel uses, as it was counted, in all and by lines. What the problem file
-    /// states of it stays. Errors: as for [`Problem::set_kernel`], or a name that differs between
-    /// items. The usage is then left as it was.
+    /// states of it stays.
+    ///
+    /// # Errors
+    /// As for [`Problem::set_kernel`], or a name that differs between items. The usage is then left
+    /// as it was.
     pub fn set_usage(&mut self, mut usage: Usage, lines: Vec<LineUsage>) -> Result<(), ModelError> {
         self.check_usage(&usage)?;
         lines.iter().try_for_each(|line| self.check_usage(&line.usage))?;
@@ -62,9 +67,11 @@ impl Problem {
     }
 
     /// Puts in the registers of an item where parameters, by their places, have these values;
-    /// everywhere if there are none. What was substituted before holds elsewhere. Errors: the
-    /// profile does not ask for registers, a value is in no domain, or there are too many cases to
-    /// be written as one expression.
+    /// everywhere if there are none. What was substituted before holds elsewhere.
+    ///
+    /// # Errors
+    /// The profile does not ask for registers, a value is in no domain, or there are too many cases
+    /// to be written as one expression.
     pub fn set_registers(&mut self, at: &[(usize, i64)], registers: i64) -> Result<(), ModelError> {
         if self.profile != Profile::Resources {
             let what = format!("the profile {} does not ask for registers", self.profile.name());

@@ -46,8 +46,10 @@ impl LaunchCounts {
     }
 }
 
-/// Counts the accesses of a launch with the configuration `bound`. Errors: an expression without a
-/// value, or more than 2^24 items that differ.
+/// Counts the accesses of a launch with the configuration `bound`.
+///
+/// # Errors
+/// An expression without a value, or more than 2^24 items that differ.
 pub fn count(problem: &Problem, bound: &Bound) -> Result<LaunchCounts, ModelError> {
     let (groups, local) = match bound.launch {
         LaunchSize::Range { global, local } => (global / local.max(1), local),

@@ -60,7 +60,9 @@ pub struct Floor {
 
 impl Floor {
     /// The floor of a problem whose kernel uses this at least, in launches that find such caches.
-    /// Errors: a platform without its greatest clock, or a launch without groups.
+    ///
+    /// # Errors
+    /// The platform does not state its greatest clock, or the launch has no groups of items.
     pub fn new(problem: &Problem, least: &LeastUsage, caches: Caches) -> Result<Floor, ModelError> {
         let mhz = Floor::greatest_mhz(problem)?;
         let resources = with_hardware_rates(problem.platform.resources());
@@ -80,8 +82,11 @@ impl Floor {
         Ok(Floor { terms: terms.collect() })
     }
 
-    /// The greatest clock of the platform in MHz, if the problem has a floor: what is known before
-    /// anything is counted. Errors: it is not stated, or the launch has no groups.
+    /// The greatest clock of the platform in MHz, if the problem has a floor: what can be found out
+    /// before anything is counted.
+    ///
+    /// # Errors
+    /// The platform does not state it, or the launch has no groups of items.
     pub fn greatest_mhz(problem: &Problem) -> Result<i64, ModelError> {
         let Some(mhz) = problem.platform.resources().greatest_mhz else {
             let what =
@@ -105,7 +110,10 @@ impl Floor {
     }
 
     /// The problem whose run times, in picoseconds as ticks, are those of one term: its least time
-    /// is a time that no configuration can undercut. Errors: the formula is nested too deeply.
+    /// is a time that no configuration can undercut.
+    ///
+    /// # Errors
+    /// The formula is nested too deeply.
     pub fn problem(&self, of: &Problem, term: FloorTerm) -> Result<Problem, ModelError> {
         let time = self.terms.iter().find(|(own, _)| *own == term);
         let mut problem = of.clone().kernel_alone();

@@ -166,7 +166,10 @@ const CLOCK_TICK: &str = "one clock cycle of a unit";
 const MAX_FIELD: i64 = 1 << 40;
 
 impl Platform {
-    /// Reads a platform from JSON at `path`. Errors: an unknown, missing or impossible field.
+    /// Reads a platform from JSON; `path` is its place in the file, for errors.
+    ///
+    /// # Errors
+    /// An unknown, missing or impossible field.
     pub fn from_json(path: &str, value: &Value) -> Result<Platform, ModelError> {
         let mut object = Field::new(path, value).object()?;
         let name = object.take("name").map(|f| f.label()).transpose()?;

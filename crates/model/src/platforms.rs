@@ -53,8 +53,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Finds a platform: a shipped one by name, otherwise a JSON file if the text ends in `.json` or
 /// contains a slash. A relative path starts at the current folder. The result is JSON that
-/// [`Platform::from_json`](crate::Platform::from_json) can read. Errors: no such name (with the
-/// nearest one), or a file that cannot be read or is not JSON.
+/// [`Platform::from_json`](crate::Platform::from_json) can read.
+///
+/// # Errors
+/// No such name (with the nearest one), or a file that cannot be read or is not JSON.
 pub fn find(name_or_path: &str) -> Result<Value, ModelError> {
     if let Some((name, text)) = SHIPPED.iter().find(|(name, _)| *name == name_or_path) {
         return parse(name, text);

@@ -137,7 +137,10 @@ pub struct Problem {
 /// Finds a platform that a problem names instead of writing out.
 pub type PlatformLookup<'a> = &'a dyn Fn(&str) -> Result<Value, ModelError>;
 
-/// Reads JSON text. Errors: where it is not JSON.
+/// Reads JSON text.
+///
+/// # Errors
+/// Where it is not JSON.
 pub fn parse_json(text: &str) -> Result<Value, ModelError> {
     tickbound_input::json(text).map_err(|e| {
         let at = format!("line {}, column {}", e.line(), e.column());

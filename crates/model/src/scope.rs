@@ -35,7 +35,10 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Adds a name in the next slot. Errors: it is no identifier, reserved, or taken.
+    /// Adds a name in the next slot.
+    ///
+    /// # Errors
+    /// If the name is no identifier, is reserved, or is taken.
     pub(crate) fn add(&mut self, at: &str, name: &str, kind: NameKind) -> Result<(), ModelError> {
         let reserved = ["if", "else", "and", "or", "not", "True", "False"].contains(&name)
             || (kind != NameKind::Item && ITEM_NAMES.contains(&name));
@@ -57,7 +60,10 @@ impl Scope {
         Ok(())
     }
 
-    /// Adds a definition in this slot, before others. Errors: as for [`Scope::add`].
+    /// Adds a definition in this slot, at most the number of slots; what is there moves on.
+    ///
+    /// # Errors
+    /// As for [`Scope::add`].
     pub(crate) fn insert(&mut self, slot: Slot, definition: &str) -> Result<(), ModelError> {
         self.add("definitions", definition, NameKind::Definition)?;
         self.names.move_index(self.names.len() - 1, slot);
@@ -94,12 +100,18 @@ impl Scope {
         self.kind(slot) == Some(NameKind::Item)
     }
 
-    /// Reads an expression over the names known so far. Errors: a syntax error or an unknown name.
+    /// Reads an expression over the names known so far.
+    ///
+    /// # Errors
+    /// A syntax error or an unknown name.
     pub(crate) fn expression(&self, at: &str, text: &str) -> Result<Expr, ModelError> {
         self.parsed(at, text)?.resolve(&mut |n| self.slot(n)).map_err(|n| self.unknown(at, &n))
     }
 
-    /// Reads an expression whose names need not be known. Errors: a syntax error.
+    /// Reads an expression whose names need not be known.
+    ///
+    /// # Errors
+    /// A syntax error.
     pub(crate) fn parsed(&self, at: &str, text: &str) -> Result<Expr<String>, ModelError> {
         parse(text).map_err(|e| ModelError::new(at, e.to_string(), ""))
     }

@@ -21,7 +21,10 @@ impl Problem {
     /// is large. No other expression of the problem may be over what differs between items.
     ///
     /// A part that may have no value stays where it is, as definitions are evaluated for all
-    /// configurations. Errors: a name is refused.
+    /// configurations.
+    ///
+    /// # Errors
+    /// A name is refused.
     pub(crate) fn with_shared_parts(&mut self, expr: &Expr) -> Result<Expr, ModelError> {
         let mut of = self.parameter_intervals();
         of.truncate(self.first_definition());

@@ -53,7 +53,10 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// The tolerance for the values of all names. Errors: the number of terms has no value.
+    /// The tolerance of a configuration, for the values of all names.
+    ///
+    /// # Errors
+    /// The number of terms has no value.
     pub fn at(&self, env: &[i64]) -> Result<f64, EvalError> {
         let terms = self.terms.as_ref().map_or(Ok(1), |terms| terms.eval(env))?;
         Ok(self.units as f64 * 1e-12 * terms.max(0) as f64)

@@ -105,7 +105,9 @@ pub struct LineUsage {
 
 impl Usage {
     /// The fault that nothing is counted, if nothing is: a time of nothing would be invented.
-    /// Errors: all of it is 0.
+    ///
+    /// # Errors
+    /// All of it is 0.
     pub fn is_counted(&self) -> Result<(), ModelError> {
         if self.entries().any(|(_, expr)| *expr != Expr::Int(0)) {
             return Ok(());

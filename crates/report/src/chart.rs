@@ -54,8 +54,10 @@ pub enum ChartData {
 }
 
 impl Chart {
-    /// Writes the picture, see [`picture::write`]. Errors: nothing to draw, a failure of the
-    /// drawing library, or a file that cannot be written.
+    /// Writes the picture, see [`picture::write`].
+    ///
+    /// # Errors
+    /// Nothing to draw, a failure of the drawing library, or a file that cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<Vec<PathBuf>, ReportError> {
         self.check()?;
         picture::write(self, path.as_ref())

@@ -31,7 +31,10 @@ mod map;
 pub use map::{Axis, HeatMap, MAX_VALUES};
 
 impl HeatMap {
-    /// The picture as SVG text. Errors: cells do not match the axes, or the drawing library fails.
+    /// The picture as SVG text.
+    ///
+    /// # Errors
+    /// Cells that do not match the axes, or a failure of the drawing library.
     pub fn svg(&self) -> Result<String, ReportError> {
         self.check()?;
         let drawing = Drawing { map: self, layout: Layout::new(self) };

@@ -94,7 +94,10 @@ pub trait Picture {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
 
-    /// Draws it. Errors: a failure of the drawing library.
+    /// Draws it.
+    ///
+    /// # Errors
+    /// A failure of the drawing library.
     fn draw(&self, area: &Area<'_>) -> Drawn;
 }
 
@@ -145,7 +148,10 @@ pub fn is_picture(path: &Path) -> bool {
 }
 
 /// The files of a picture: that of `path`, if its extension names a format (`.svg` or `.png`),
-/// `PATH.svg` and `PATH.png` if it has no extension. Errors: another extension.
+/// `PATH.svg` and `PATH.png` if it has no extension.
+///
+/// # Errors
+/// Another extension.
 pub fn files(path: &Path) -> Result<Vec<PathBuf>, ReportError> {
     match path.extension() {
         None => Ok(vec![path.with_extension("svg"), path.with_extension("png")]),
@@ -163,7 +169,9 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, ReportError> {
 }
 
 /// Writes the picture into its [`files`], in the formats that their extensions name. Returns them.
-/// Errors: another extension, a failure of the drawing library, or a file that cannot be written.
+///
+/// # Errors
+/// Another extension, a failure of the drawing library, or a file that cannot be written.
 pub fn write(picture: &impl Picture, path: &Path) -> Result<Vec<PathBuf>, ReportError> {
     let files = files(path)?;
     for file in &files {

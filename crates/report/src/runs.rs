@@ -56,8 +56,10 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Writes the picture, see [`picture::write`]. Errors: nothing to draw, a failure of the
-    /// drawing library, or a file that cannot be written.
+    /// Writes the picture, see [`picture::write`].
+    ///
+    /// # Errors
+    /// Nothing to draw, a failure of the drawing library, or a file that cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<Vec<PathBuf>, ReportError> {
         if self.runs.is_empty() {
             return Err(ReportError::data(

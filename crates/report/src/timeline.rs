@@ -54,9 +54,11 @@ pub struct TimelineSpan {
 ///
 /// Processes and threads get their numbers in the order in which they first appear, and sort by the
 /// number at the end of their names, so that `element 10` comes after `element 9`. Spans of one
-/// track should not overlap: viewers nest or drop overlapping ones. Errors: a span that ends before
-/// it starts or starts before 0, or a stream that cannot be written. What was written before an
-/// error is no complete file.
+/// track should not overlap: viewers nest or drop overlapping ones.
+///
+/// # Errors
+/// A span that ends before it starts or starts before 0, or a stream that cannot be written. What
+/// was written before an error is no complete file.
 pub fn write_timeline(
     out: impl Write,
     title: &str,

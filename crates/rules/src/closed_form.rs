@@ -28,8 +28,10 @@ pub struct ClosedForm {
 
 impl ClosedForm {
     /// The closed form for a problem in which all parameters but the sizes have one value.
-    /// Conditions that hold at each of the sizes are left out. Errors: why it cannot be written as
-    /// code.
+    /// Conditions that hold at each of the sizes are left out.
+    ///
+    /// # Errors
+    /// Why it cannot be written as code.
     pub fn new(problem: &Problem, sizes: &RuleSizes) -> Result<ClosedForm, String> {
         let cost =
             Cost::new(problem).map_err(|why| format!("the time has no closed form: {why}"))?;
@@ -45,7 +47,9 @@ impl ClosedForm {
     }
 
     /// The time at some sizes, by their numbers; `None` where the configuration is not valid.
-    /// Errors: an expression that has no value at a size where the configuration is valid.
+    ///
+    /// # Errors
+    /// An expression that has no value at a size where the configuration is valid.
     pub fn times(&self, sizes: &RuleSizes, of: &[usize]) -> Result<Vec<Option<i64>>, String> {
         let mut names: Vec<&str> = sizes.arguments();
         names.extend(self.steps.iter().map(|(name, _)| name.as_str()));

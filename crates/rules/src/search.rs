@@ -78,7 +78,10 @@ const NEAR: u64 = 20_000;
 /// Most numbers of variants in the curve.
 const MAX_CURVE: usize = 12;
 
-/// The fewest variants within a loss, or the least loss. Errors: a fault at some size; no rule.
+/// Finds the fewest variants within a loss, or the least loss of some variants.
+///
+/// # Errors
+/// A fault of the problem at some size; no rule.
 pub fn rule(request: &RuleRequest<'_>) -> Result<Rule, RuleError> {
     let goal = request.variants.map_or(Goal::Loss(request.loss), Goal::Variants);
     let mut search = RuleSearch::new(request);
@@ -103,8 +106,10 @@ pub fn rule(request: &RuleRequest<'_>) -> Result<Rule, RuleError> {
 
 impl Rule {
     /// The greatest loss if closed forms of the variants pick: where a kernel is read for all sizes
-    /// at once, they may differ by some ticks from the times that were proved size by size. Errors:
-    /// one of them has no value somewhere, or a variant is picked that is not valid.
+    /// at once, they may differ by some ticks from the times that were proved size by size.
+    ///
+    /// # Errors
+    /// One of them has no value somewhere, or a variant is picked that is not valid.
     pub fn loss_of(&self, sizes: &RuleSizes, forms: &[ClosedForm]) -> Result<Worst, RuleError> {
         let all: Vec<usize> = self.valid.iter().map(|(size, _)| *size).collect();
         let times = forms.iter().map(|form| form.times(sizes, &all));

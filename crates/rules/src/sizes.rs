@@ -137,7 +137,10 @@ impl fmt::Display for RuleSizes {
 }
 
 impl RuleSizes {
-    /// The same sizes on each of these platforms. Errors: a platform twice, or too many sizes.
+    /// The same sizes on each of these platforms.
+    ///
+    /// # Errors
+    /// A platform is named twice, or there are too many sizes.
     pub fn on(self, platforms: &[String]) -> Result<RuleSizes, SizesError> {
         let fault = |what: String, fix: &str| SizesError {
             option: "--devices",
@@ -240,7 +243,11 @@ impl RuleSizes {
         Some(number)
     }
 
-    /// Makes inputs of a problem file parameters, without named sizes. Errors: no such input.
+    /// Makes the inputs of a problem file its first parameters. Named sizes of the file are left
+    /// out.
+    ///
+    /// # Errors
+    /// The file has no such input.
     pub fn into_parameters(&self, file: &mut Map<String, Value>) -> Result<(), ModelError> {
         file.remove("sizes");
         let mut parameters = Map::new();

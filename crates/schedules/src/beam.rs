@@ -39,7 +39,10 @@ struct Link {
 
 impl WarpLaunch {
     /// A good and a bad schedule by beams of `width` runs; `None` if `stop` returns true or that is
-    /// too much work. Errors: the launch is too large, or a fault: a schedule cannot be followed.
+    /// too much work.
+    ///
+    /// # Errors
+    /// The launch is too large, or a fault: a schedule cannot be followed.
     pub fn beam(
         &self,
         width: usize,

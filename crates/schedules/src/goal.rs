@@ -33,7 +33,10 @@ pub(crate) struct Reached<'a> {
 }
 
 impl Reached<'_> {
-    /// A schedule that takes this long. Errors: a limit, the caller's stop, or a fault.
+    /// A schedule that takes this long.
+    ///
+    /// # Errors
+    /// A limit, the caller's stop, or a fault.
     pub fn script(
         &self,
         graph: &mut Graph<'_>,
@@ -47,7 +50,10 @@ impl Reached<'_> {
     }
 }
 
-/// Finds an end. Errors: a limit - of what earlier goals have left of it - or the caller's stop.
+/// Finds an end.
+///
+/// # Errors
+/// A limit - of what earlier goals have left of it - or the caller's stop.
 pub(crate) fn reach<'a>(
     graph: &mut Graph<'_>,
     ahead: &'a Ahead,

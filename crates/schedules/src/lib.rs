@@ -79,7 +79,10 @@ pub struct ScheduleEnds {
 }
 
 impl WarpLaunch {
-    /// The launch of a configuration. Errors: the configuration has no time, or is too large.
+    /// The launch of a configuration.
+    ///
+    /// # Errors
+    /// The configuration has no time, or is too large.
     pub fn new(problem: &Problem, bound: &Bound) -> Result<WarpLaunch, ScheduleError> {
         lower::lower(problem, bound)
     }
@@ -89,7 +92,10 @@ impl WarpLaunch {
         self.segments().saturating_add(visits) <= limits.max_recorded
     }
 
-    /// The least and the greatest time over all schedules. Errors: a limit, or `stop` returns true.
+    /// The least and the greatest time over all schedules.
+    ///
+    /// # Errors
+    /// A limit was reached, or `stop` returns true.
     pub fn explore(
         &self,
         limits: &ScheduleLimits,
@@ -121,8 +127,10 @@ impl WarpLaunch {
 
     /// A number of ticks that no schedule undercuts, and one that none exceeds, by the cycles of
     /// the states; `None` if there are more than `states` of a unit, numbers grow too large, or
-    /// `stop` returns true. Neither groups nor iterations matter for how long that takes. Errors:
-    /// the launch is too large.
+    /// `stop` returns true. Neither groups nor iterations matter for how long that takes.
+    ///
+    /// # Errors
+    /// The launch is too large.
     pub fn ratios(
         &self,
         states: usize,

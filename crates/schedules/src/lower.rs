@@ -26,7 +26,10 @@ const MAX_TICKS: i64 = 1 << 30;
 /// Most dispatchers whose orders are all tried.
 const MAX_ORDERED: usize = 4;
 
-/// The launch of a configuration. Errors: the configuration has no time, or is too large.
+/// The launch of a configuration.
+///
+/// # Errors
+/// The configuration has no time, or is too large.
 pub(crate) fn lower(problem: &Problem, bound: &Bound) -> Result<WarpLaunch, ScheduleError> {
     let lowering = Lowering::new(problem, bound);
     let irregular = |why| match why {

@@ -14,14 +14,20 @@ use crate::record::{End, Key};
 use crate::state::{Order, Positions, State, Warps};
 use crate::sweep::{Sweep, moved};
 
-/// A schedule for an end of what a sweep has recorded. Errors: a fault of this program.
+/// A schedule for an end of what a sweep has recorded.
+///
+/// # Errors
+/// A fault of this program.
 pub(crate) fn recorded(sweep: &mut Sweep<'_, '_>, end: End) -> Result<Script, ScheduleError> {
     let path = sweep.record.as_ref().and_then(|record| record.path(end));
     let lost = || ScheduleError::Fault("a schedule has lost its way".to_owned());
     script(sweep, &path.ok_or_else(lost)?, end)
 }
 
-/// The schedule along a path: keys, each with the groups placed. Errors: it is no path.
+/// The schedule along a path: keys, each with the groups that have been placed.
+///
+/// # Errors
+/// A fault: the path is not one.
 fn script(
     sweep: &mut Sweep<'_, '_>,
     path: &[(u64, Key)],

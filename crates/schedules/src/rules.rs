@@ -73,7 +73,10 @@ impl Tried {
 }
 
 /// Follows schedules made by rule and at random, until `stop` returns true; `None` if that was
-/// before the first had ended. Errors: the simulator refuses the configuration.
+/// before the first had ended.
+///
+/// # Errors
+/// The simulator refuses the configuration.
 pub fn try_rules(
     problem: &Problem,
     bound: &Bound,
@@ -93,7 +96,10 @@ pub fn try_rules(
     Ok(Some(tried))
 }
 
-/// Ticks of the first-come schedule; `None` at a stop. Errors: the simulator's refusal.
+/// Ticks of the first-come schedule; `None` if `stop` returns true.
+///
+/// # Errors
+/// The simulator refuses the configuration.
 pub fn first_come(
     problem: &Problem,
     bound: &Bound,

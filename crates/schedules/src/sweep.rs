@@ -67,7 +67,10 @@ impl<'a, 'l> Sweep<'a, 'l> {
         Sweep { graph, limits, stop, visits, dropped, positions, record: None, goal: None, queued }
     }
 
-    /// Runs all levels. Errors: a limit, or the caller's stop.
+    /// Runs all levels.
+    ///
+    /// # Errors
+    /// A limit, or the caller's stop.
     pub fn all(&mut self) -> Result<Swept, ScheduleError> {
         if self.graph.launch.most() < <i32 as Tick>::MOST {
             self.levels::<i32>()
@@ -76,7 +79,10 @@ impl<'a, 'l> Sweep<'a, 'l> {
         }
     }
 
-    /// Runs everything once more, and records it. Errors: a limit, or the caller's stop.
+    /// Runs everything once more, and records it.
+    ///
+    /// # Errors
+    /// A limit, or the caller's stop.
     pub fn run_recorded(&mut self) -> Result<(), ScheduleError> {
         self.record = Some(Record::new());
         (self.visits, self.dropped) = (0, 0);

@@ -9,8 +9,11 @@ use crate::run::{SimulateOptions, SimulatedRun};
 use crate::{engine, launch, schedule};
 
 /// Runs one configuration. If its schedule is open, this is the schedule of
-/// [`FirstCome`](crate::FirstCome). Errors: an expression without a value, a negative amount, items
-/// that do not meet at their barriers, a time beyond 63 bits, or more events than allowed.
+/// [`FirstCome`](crate::FirstCome).
+///
+/// # Errors
+/// An expression without a value, a negative amount, items that do not meet at their barriers, a
+/// time beyond 63 bits, or more events than allowed.
 pub fn simulate(
     problem: &Problem,
     bound: &Bound,

@@ -134,7 +134,10 @@ impl<'a> Bracket<'a> {
         self.raise_rest(i64::MAX);
     }
 
-    /// A time that was found elsewhere: below the lower bound it is a fault. Errors: the fault.
+    /// A time that was found elsewhere: below the lower bound it is a fault.
+    ///
+    /// # Errors
+    /// The fault.
     pub fn check(&self, time: i64) -> Result<(), InternalError> {
         let lower = self.bounds().lower;
         if time < lower {
@@ -148,7 +151,10 @@ impl<'a> Bracket<'a> {
         lock(&self.contradiction).get_or_insert((lower, time));
     }
 
-    /// The fault, if bounds and times have contradicted each other. Errors: the fault.
+    /// The fault, if bounds and times have contradicted each other.
+    ///
+    /// # Errors
+    /// The fault.
     pub fn fault(&self) -> Result<(), InternalError> {
         match *lock(&self.contradiction) {
             None => Ok(()),

@@ -29,7 +29,10 @@ pub struct SmtInstance<'a> {
 }
 
 impl<'a> SmtInstance<'a> {
-    /// Unrolls a formula; pruned configurations may not be chosen. Errors: the system is not one.
+    /// Unrolls a formula; configurations that are pruned may not be chosen.
+    ///
+    /// # Errors
+    /// The system is not one.
     pub fn new(
         formula: SmtFormula<'a>,
         bracket: &'a Bracket<'a>,

@@ -29,7 +29,10 @@ pub enum LeastTime {
 }
 
 /// Finds and proves the least time of `problem`, where the configurations in `known` are tried
-/// first; those that are not valid are left out. Errors: as for [`tune`](crate::tune).
+/// first; those that are not valid are left out.
+///
+/// # Errors
+/// As for [`tune`](crate::tune).
 pub fn least(
     problem: &Problem,
     known: &[Configuration],
@@ -59,7 +62,10 @@ pub fn least(
 
 /// Configurations that take at most `ticks`, up to `most` of them; there may be more, and which
 /// ones are listed then is not specified, but the same each time. None where the time has no closed
-/// form. Errors: as for [`tune`](crate::tune).
+/// form.
+///
+/// # Errors
+/// As for [`tune`](crate::tune).
 pub fn within(
     problem: &Problem,
     (ticks, most): (i64, usize),

@@ -81,8 +81,11 @@ pub use result::TuneResult;
 pub use strategy::Strategy;
 
 /// Searches for the least time of `problem`. `interrupt` ends the search when it becomes true;
-/// `observer` is called with every change of the bracket. Errors: a fault of the problem, a problem
-/// that the chosen encoding does not cover, or a fault found in this program by its own checks.
+/// `observer` is called with every change of the bracket.
+///
+/// # Errors
+/// A fault of the problem, a problem that the chosen encoding does not cover, or a fault found in
+/// this program by its own checks.
 pub fn tune(
     problem: &Problem,
     options: &SearchOptions,

@@ -32,8 +32,10 @@ pub struct Prepared {
     pub steps: usize,
 }
 
-/// Encodes a problem whose space is not empty, simulates a few configurations, and prunes. Errors:
-/// a problem that the encoding does not cover or for which it grows too large, or a fault.
+/// Encodes a problem whose space is not empty, simulates a few configurations, and prunes.
+///
+/// # Errors
+/// A problem that the encoding does not cover or for which it grows too large, or a fault.
 pub fn prepare(
     problem: &Problem,
     space: &Space,

@@ -60,7 +60,10 @@ impl<'p> Fold<'p> {
         self.looked >= MOST
     }
 
-    /// Takes the next configuration. Errors: it is not valid, or has a usage without a value.
+    /// Takes the next configuration.
+    ///
+    /// # Errors
+    /// It is not valid, or has a usage without a value.
     pub fn add(&mut self, configuration: &Configuration, time: i64) -> Result<(), SolveError> {
         (self.looked, self.last) = (self.looked + 1, time);
         let bound = self.problem.bind_configuration(configuration)?;
@@ -85,7 +88,10 @@ impl<'p> Fold<'p> {
 }
 
 /// Folds what the search has listed, where it did not fold as it went; `whole`: it has
-/// listed everything. Errors: a usage without a value.
+/// listed everything.
+///
+/// # Errors
+/// A usage without a value.
 pub(crate) fn of_listed(
     problem: &Problem,
     top: usize,

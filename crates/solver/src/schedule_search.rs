@@ -382,7 +382,10 @@ fn answer(
 }
 
 /// What the warps spend their time on under the best and the worst schedule; one of them was run,
-/// that which was requested. Errors: the other end takes another time in the simulator.
+/// that which was requested.
+///
+/// # Errors
+/// The other end takes another time in the simulator.
 fn spent(
     inquiry: &ListedSearch<'_>,
     case: &Case,
@@ -402,8 +405,10 @@ fn known((least, most): (i64, i64)) -> Option<i64> {
     (least == most).then_some(least)
 }
 
-/// The simulator's run, if it has followed the schedule and takes as long. Errors: it takes another
-/// time, or its first-come schedule lies outside of the two ends.
+/// The simulator's run, if it has followed the schedule and takes as long.
+///
+/// # Errors
+/// It takes another time, or its first-come schedule lies outside of the two ends.
 fn replayed(
     inquiry: &ListedSearch<'_>,
     best: &Case,

@@ -213,8 +213,10 @@ impl<'a> Search<'a> {
     }
 
     /// Simulates a configuration and offers its time to the bracket. `claimed` is what the cost
-    /// gave for it. `None` if it is too large to simulate and nothing was claimed. Errors: it is
-    /// not valid, has no time, or takes another time than claimed.
+    /// gave for it. `None` if it is too large to simulate and nothing was claimed.
+    ///
+    /// # Errors
+    /// It is not valid, has no time, or takes another time than claimed.
     pub fn offer(
         &self,
         configuration: Configuration,
@@ -298,7 +300,10 @@ impl<'a> Search<'a> {
     }
 
     /// Takes the simulated times of all configurations, in the order of the space. What was tried
-    /// before keeps its number. Errors: one takes another time than was claimed.
+    /// before keeps its number.
+    ///
+    /// # Errors
+    /// One takes another time than was claimed.
     pub(crate) fn listed(&self, all: Vec<TimedConfiguration>) -> Result<(), SolveError> {
         for TimedConfiguration { configuration, time } in &all {
             if let Some(known) = self.known(configuration) {
@@ -341,7 +346,10 @@ impl<'a> Search<'a> {
         self.known(configuration).is_some_and(|t| t.simulated)
     }
 
-    /// The cost of a configuration. Errors: an expression without a value.
+    /// The cost of a configuration, or the fault of the problem if it has none.
+    ///
+    /// # Errors
+    /// An expression without a value.
     pub(crate) fn claimed(&self, configuration: &Configuration) -> Result<i64, SolveError> {
         let problem = self.problem();
         let mut env = problem.base_env();

@@ -20,7 +20,10 @@ pub(crate) enum Simulated {
     TooLarge,
 }
 
-/// Simulates a configuration with at most `max_events` events. Errors: a fault of the problem.
+/// Simulates a configuration with at most `max_events` events.
+///
+/// # Errors
+/// A fault of the problem.
 pub(crate) fn simulated(
     problem: &Problem,
     bound: &Bound,

@@ -15,7 +15,10 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Derives the cost. Errors: what of the problem it does not cover.
+    /// Derives the cost.
+    ///
+    /// # Errors
+    /// What of the problem it does not cover.
     pub fn new(problem: &Problem) -> Result<Cost, Uncovered> {
         match problem.profile {
             Profile::Resources => {
@@ -29,8 +32,10 @@ impl Cost {
 
     /// A lower bound under `opencl` without warps for what [`Cost::new`] does not cover: the time
     /// without what differs between groups, and if need be without waits and what differs between
-    /// items. Waits and work only add to a run, so none is shorter. Errors: another profile, warps,
-    /// or a fault of the problem.
+    /// items. Waits and work only add to a run, so none is shorter.
+    ///
+    /// # Errors
+    /// Another profile, warps, or a fault of the problem.
     pub fn bound(problem: &Problem) -> Result<Cost, Uncovered> {
         derive::bound(problem).map(|term| Cost { term, exact: false })
     }

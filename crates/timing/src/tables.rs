@@ -36,7 +36,10 @@ pub struct CostTables {
 }
 
 impl CostTables {
-    /// Tabulates a normal form of a cost. Errors: a scale too wide or possibly 0; a stop.
+    /// Tabulates one normal form of a cost.
+    ///
+    /// # Errors
+    /// A scale over too many combinations, or that may be 0, or a stop.
     pub fn new(
         configurations: &Configurations<'_>,
         cost: &Cost,

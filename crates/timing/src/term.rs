@@ -113,7 +113,10 @@ const MAX_ITEMS: i64 = 1 << 20;
 
 impl Term {
     /// The value for a configuration, given the values of all slots; the greatest number if it
-    /// leaves 63 bits. Errors: an expression without a value, or negative work.
+    /// leaves 63 bits.
+    ///
+    /// # Errors
+    /// An expression without a value, or negative work.
     pub fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         Ok(match self {
             Term::Number(n) => *n,

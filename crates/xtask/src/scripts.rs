@@ -130,7 +130,10 @@ pub fn list() -> String {
     text
 }
 
-/// Runs a script. Errors: no script has this name, or bash cannot be started.
+/// Runs a script.
+///
+/// # Errors
+/// No script has this name, or bash cannot be started.
 pub fn run(name: &str, arguments: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     let Some((.., line)) = SCRIPTS.iter().find(|(own, ..)| *own == name) else {
         return Err(format!("no script is called {name}; there are\n{}", list()).into());

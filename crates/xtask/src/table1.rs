@@ -13,7 +13,10 @@ use tickbound_solver::{SearchOptions, TuneResult, tune};
 use crate::paper::{ABSTRACT, Published, TABLE_1};
 use crate::project::root;
 
-/// The table as text, then the least time for 2^30 elements. Errors: faulty files or searches.
+/// The table as text, with the least time for 2^30 elements behind it.
+///
+/// # Errors
+/// The problem file is missing or at fault, or a search fails.
 pub fn table1() -> Result<String, Box<dyn Error>> {
     let text = fs::read_to_string(root().join(ABSTRACT))?;
     let mut table = Table::new([

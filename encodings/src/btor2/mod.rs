@@ -71,7 +71,10 @@ pub enum SurveyError {
 }
 
 /// Runs every configuration of a system without choices, each for at most `limit` steps. `stop` is
-/// asked before each. Errors: no configuration, `stop` returns true, or a run without result.
+/// asked before each.
+///
+/// # Errors
+/// There is no configuration, `stop` returns true, or a run has no result.
 pub fn survey(
     system: &System,
     limit: usize,
@@ -93,7 +96,10 @@ pub fn survey(
 }
 
 /// The system as BTOR2 text, whose bad states are ends of runs after fewer than `bound` ticks.
-/// `title` goes into a comment. Errors: a system with choices, or one that is none.
+/// `title` goes into a comment.
+///
+/// # Errors
+/// A system with choices, or one that is none.
 pub fn write(
     system: &System,
     survey: &Btor2Survey,

@@ -33,9 +33,11 @@ pub use program::{Amount, AmountId, Op, Plan, PlanError, Queue, has_barrier};
 pub(crate) use program::{Values, lifted};
 
 impl Plan {
-    /// Works the plan of `problem` out over `space`. Errors: a fault of the problem that shows only
-    /// in a configuration (an amount without a value, a barrier that not all items take), or a
-    /// problem outside what the encodings cover.
+    /// Works the plan of `problem` out over `space`.
+    ///
+    /// # Errors
+    /// A fault of the problem that shows only in a configuration (an amount without a value, a
+    /// barrier that not all items take), or a problem outside what the encodings cover.
     pub fn new(problem: &Problem, space: &Space) -> Result<Plan, PlanError> {
         build::build(problem, space)
     }

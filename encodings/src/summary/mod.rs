@@ -42,8 +42,10 @@ impl SummaryOptions {
     }
 }
 
-/// The summary encoding of a plan, and what became of its program. Errors: a group of a queue
-/// without ticks, or a fault of this program.
+/// The summary encoding of a plan, and what became of its program.
+///
+/// # Errors
+/// A group of a queue without ticks, or a fault of this program.
 pub fn encode(plan: &Plan) -> Result<Encoded, EncodeError> {
     queue::encode(plan, &|plan| encode_alone(plan, SummaryOptions::suited(plan)))
 }

@@ -131,7 +131,10 @@ impl SystemBuilder {
     }
 
     /// The system with this goal, this cost and this constraint on choices. The builder is empty
-    /// afterwards. Errors: a state variable that has not been defined.
+    /// afterwards.
+    ///
+    /// # Errors
+    /// A state variable that has not been defined.
     pub fn finish(
         &self,
         goal: Bool<'_>,

@@ -17,7 +17,10 @@ type Truths = Option<Rc<Column<bool>>>;
 pub struct Columns(SystemValues<Integers, Truths>);
 
 impl Columns {
-    /// Tabulates `nodes` of parameters alone, operands first. Errors: no system, or a node of more.
+    /// Tabulates `nodes`, which depend on the parameters alone, operands first.
+    ///
+    /// # Errors
+    /// The system is not one, or a node depends on more.
     pub fn new(system: &System, nodes: &[Ex]) -> Result<Columns, InternalError> {
         let mut values = SystemValues::none(system);
         let mut by_configuration = ByConfiguration { system };

@@ -79,12 +79,18 @@ impl<I, B> SystemValues<I, B> {
         self.0[e.index()].is_some()
     }
 
-    /// The value of a node. Errors: it has not been computed.
+    /// The value of a node.
+    ///
+    /// # Errors
+    /// It has not been computed.
     pub fn get(&self, e: Ex) -> Result<&SystemValue<I, B>, InternalError> {
         self.0[e.index()].as_ref().ok_or_else(|| fault(e, None))
     }
 
-    /// The integer at a node. Errors: it has not been computed, or is a truth value.
+    /// The integer at a node.
+    ///
+    /// # Errors
+    /// It has not been computed, or is a truth value.
     #[inline]
     pub fn int(&self, e: Ex) -> Result<&I, InternalError> {
         match &self.0[e.index()] {
@@ -94,7 +100,10 @@ impl<I, B> SystemValues<I, B> {
         }
     }
 
-    /// The truth value at a node. Errors: it has not been computed, or is an integer.
+    /// The truth value at a node.
+    ///
+    /// # Errors
+    /// It has not been computed, or is an integer.
     #[inline]
     pub fn bool(&self, e: Ex) -> Result<&B, InternalError> {
         match &self.0[e.index()] {
@@ -113,8 +122,11 @@ fn fault(e: Ex, sort: Option<&str>) -> InternalError {
 }
 
 /// Computes the nodes of `order`, operands before what is made of them, with the given values of
-/// the states. Errors: what the algebra refuses, or a fault: a state or an operand without a value,
-/// or one of the wrong sort.
+/// the states.
+///
+/// # Errors
+/// What the algebra refuses, or a fault: a state or an operand without a value, or one of the wrong
+/// sort.
 pub fn evaluate<A: Algebra>(
     system: &System,
     order: &[Ex],

@@ -34,8 +34,10 @@ pub enum SystemRunError {
     Fault(#[from] InternalError),
 }
 
-/// Runs `system` for the configuration with the given index, for at most `limit` steps. Errors: a
-/// value overflows, the limit is hit, or the run needs a value that is not there.
+/// Runs `system` for the configuration with the given index, for at most `limit` steps.
+///
+/// # Errors
+/// A value overflows, the limit is hit, or the run needs a value that is not there.
 pub fn run(
     system: &System,
     configuration: usize,

@@ -8,7 +8,10 @@ use tickbound_elimination::direct::{AccumulatorOp, DirectForm, FORBIDDEN, FormTa
 
 use super::model::{Entry, Model, Rows, product, small};
 
-/// The graph of a form. Errors: the bits of a value that may be too large.
+/// The graph of a form.
+///
+/// # Errors
+/// The bits of a value that may be too large.
 pub(super) fn model(form: &DirectForm) -> Result<Model, u32> {
     let mut graph = Graph { nodes: Vec::new() };
     let mut values = Vec::new();

@@ -23,8 +23,10 @@ impl From<InternalError> for Unflat {
 }
 
 /// `system` after `steps` steps, as values of the parameters alone: its goal and cost at the end,
-/// for the configurations with the indices `kept`. The system has no choices. Errors: more than
-/// `limit` nodes, or a system that is not one.
+/// for the configurations with the indices `kept`. The system has no choices.
+///
+/// # Errors
+/// More than `limit` nodes, or a system that is not one.
 pub(super) fn flatten(
     system: &System,
     steps: usize,

@@ -107,7 +107,10 @@ pub struct Python {
 }
 
 impl Python {
-    /// The interpreter of the variable `PYTHON`, or `python3`. Errors: it fails or has no OR-Tools.
+    /// The interpreter that the variable `PYTHON` names, otherwise `python3`.
+    ///
+    /// # Errors
+    /// If it cannot be run or has no OR-Tools.
     pub fn find() -> Result<Python, CpSatError> {
         let named = std::env::var("PYTHON").ok().filter(|name| !name.is_empty());
         let program = named.unwrap_or_else(|| "python3".to_owned());
@@ -140,8 +143,10 @@ struct ScriptOutput {
 }
 
 /// Searches for the least time of `problem`. `interrupt` ends the search when it becomes true.
-/// Errors: a fault of the problem, a problem that the encoding does not cover or that is too large,
-/// or a Python that fails.
+///
+/// # Errors
+/// A fault of the problem, a problem that the encoding does not cover or that is too large, or a
+/// Python that fails.
 pub fn solve(
     problem: &Problem,
     options: &CpSatOptions,

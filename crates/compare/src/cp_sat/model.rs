@@ -62,7 +62,10 @@ pub(super) struct Rows {
 }
 
 impl Model {
-    /// The graph of a system without states. Errors: the bits of a value that may be too large.
+    /// The graph of a system without states.
+    ///
+    /// # Errors
+    /// The bits of a value that may be too large.
     pub fn new(flat: &System) -> Result<Model, u32> {
         let mut places: BTreeMap<Ex, usize> = BTreeMap::new();
         let mut nodes: Vec<Entry> = Vec::new();

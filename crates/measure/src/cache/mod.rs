@@ -132,8 +132,11 @@ pub struct CacheContents {
 }
 
 impl Cache {
-    /// Opens or begins a cache, without what `keep` refuses. Errors: see [`CacheError`]; then the
-    /// file is as it was, or all that was in it is in it and in `FILE.old`.
+    /// Opens a cache, or begins one. What `keep` does not want is left out.
+    ///
+    /// # Errors
+    /// See [`CacheError`]; then the file is as it was, or all that was in it is in it and in
+    /// `FILE.old`.
     pub fn open(
         path: &Path,
         head: CacheHead,
@@ -175,7 +178,10 @@ impl Cache {
     }
 
     /// Adds a result, which counts instead of an earlier one with its key. It is on the disk when
-    /// this returns. Errors: the file cannot be written; then nothing of the result stays in it.
+    /// this returns.
+    ///
+    /// # Errors
+    /// The file cannot be written; then nothing of the result stays in it.
     pub fn append(&mut self, record: &CacheRecord) -> Result<(), CacheError> {
         let (key, entry) = (record.key(), record.entry(&self.head.parameters));
         self.log.add(&format!("\n{}: {entry},", json!(key)))?;
@@ -184,7 +190,9 @@ impl Cache {
     }
 
     /// Closes the object, so that any reader of JSON can read it, with one entry for each key.
-    /// Errors: the file cannot be written; all entries stay.
+    ///
+    /// # Errors
+    /// The file cannot be written; all entries stay.
     pub fn close(self) -> Result<(), CacheError> {
         let mut log = self.log;
         if self.repeats {

@@ -28,10 +28,12 @@ pub struct Held {
     pub sample: Sample,
 }
 
-/// The groups that take most local memory together: as many as fit with the limit of a group each,
-/// or one more with less each. Nothing on a processor, whose local memory is in its caches, and
-/// where times are not clearly of one round or of two. Errors: the device computes something wrong,
-/// or the user has had enough.
+/// Finds the groups that take most local memory together: as many as fit with the limit of a group
+/// each, or one more with less each. Nothing on a processor, whose local memory is in its caches,
+/// and where times are not clearly of one round or of two.
+///
+/// # Errors
+/// The device computes something wrong, or the user has had enough.
 pub(super) fn held(
     sampler: &mut Sampler<'_>,
     facts: &Facts,

@@ -79,8 +79,10 @@ impl CalibrateOptions {
     }
 }
 
-/// Calibrates a device. `progress` is called with what is being measured. Errors: the device fails
-/// or computes something wrong, or `interrupt` was set.
+/// Calibrates a device. `progress` is called with what is being measured.
+///
+/// # Errors
+/// The device fails or computes something wrong, or `interrupt` was set.
 pub fn calibrate(
     runner: &mut dyn Runner,
     facts: &Facts,

@@ -47,7 +47,10 @@ pub(super) struct Cells {
 }
 
 impl<'s> OpenCl<'s> {
-    /// Builds the kernels. Errors: the driver refuses them, or the device fails.
+    /// Builds the kernels.
+    ///
+    /// # Errors
+    /// The driver refuses them, or the device fails.
     pub fn new(session: &'s Session) -> Result<OpenCl<'s>, CalibrateError> {
         OpenCl::with_source(session, SOURCE)
     }

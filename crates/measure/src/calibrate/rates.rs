@@ -37,8 +37,10 @@ pub struct Rates {
     pub sweeps: Vec<(usize, Sample)>,
 }
 
-/// Measures them. `chases` are the latencies by footprint, in which caches are seen. Errors: the
-/// device fails or computes something wrong, or the user has had enough.
+/// Measures them. `chases` are the latencies by footprint, in which caches are seen.
+///
+/// # Errors
+/// The device fails or computes something wrong, or the user has had enough.
 pub(super) fn rates(
     sampler: &mut Sampler<'_>,
     facts: &Facts,

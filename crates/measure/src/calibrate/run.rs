@@ -175,13 +175,22 @@ pub struct RunTimes {
 
 /// What runs launches and times them.
 pub trait Runner {
-    /// Items of this kernel's largest possible group, at least 1. Errors: the device fails.
+    /// Items of the largest group that this kernel can be run in, at least 1.
+    ///
+    /// # Errors
+    /// The device fails.
     fn most_items(&mut self, work: Work) -> Result<usize, CalibrateError>;
 
-    /// Runs it. Errors: the device fails.
+    /// Runs it.
+    ///
+    /// # Errors
+    /// The device fails.
     fn run(&mut self, run: &CalibrationRun) -> Result<RunTimes, CalibrateError>;
 
-    /// Runs it and compares its results with the host's. Errors: the device fails, or they differ.
+    /// Runs it and compares what it computes with what the host computes.
+    ///
+    /// # Errors
+    /// The device fails, or has computed something else.
     fn verify(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError>;
 }
 

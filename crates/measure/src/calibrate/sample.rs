@@ -83,8 +83,10 @@ pub struct Sampler<'a> {
 
 impl Sampler<'_> {
     /// Seconds of one operation, all items together: the slope over the iterations of this launch,
-    /// by `iterations * items * operations`. What the kernel computes is verified. Errors: the
-    /// device fails or computes something else, or the user has had enough.
+    /// by `iterations * items * operations`. What the kernel computes is verified.
+    ///
+    /// # Errors
+    /// The device fails or computes something else, or the user has had enough.
     pub fn operation(&mut self, run: CalibrationRun) -> Result<Sample, CalibrateError> {
         self.runner.verify(&run)?;
         let quarter = self.quarter(run)?;

@@ -61,7 +61,10 @@ pub struct Survey {
 }
 
 /// Measures everything, global memory over `least` bytes or more. `progress` is called with what
-/// comes next. Errors: the device fails or computes something wrong, or the user has had enough.
+/// comes next.
+///
+/// # Errors
+/// The device fails or computes something wrong, or the user has had enough.
 pub fn survey(
     sampler: &mut Sampler<'_>,
     facts: &Facts,

@@ -40,8 +40,10 @@ pub enum MeasurePlan<'a> {
 
 const UNCHECKED: &str = "the problem has no reference: outputs are not checked";
 
-/// Measures configurations of a problem that was read from `folder`. Errors: nothing could be
-/// measured: the problem, the reference, the cache or the device is at fault.
+/// Measures configurations of a problem that was read from `folder`.
+///
+/// # Errors
+/// Nothing could be measured: the problem, the reference, the cache or the device is at fault.
 pub fn measure(
     problem: &Problem,
     folder: &Path,

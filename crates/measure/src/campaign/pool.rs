@@ -49,13 +49,19 @@ impl Pool {
         Pool { labs: labs.collect(), heard }
     }
 
-    /// Gives a request to a lab. Errors: the lab's thread has ended.
+    /// Gives a request to a lab.
+    ///
+    /// # Errors
+    /// The lab's thread has ended.
     pub(super) fn give(&self, lab: usize, request: Request) -> Result<(), SupervisorError> {
         let given = self.labs.get(lab).is_some_and(|lab| lab.send(request).is_ok());
         if given { Ok(()) } else { Err(ended()) }
     }
 
-    /// Waits for a working lab's message; the lab and the message. Errors: all threads ended.
+    /// Waits for a message of a lab, and returns the lab's number with it. One must be at work.
+    ///
+    /// # Errors
+    /// All threads have ended.
     pub(super) fn hear(&self) -> Result<(usize, Said), SupervisorError> {
         self.heard.recv().map_err(|_| ended())
     }

@@ -78,7 +78,9 @@ fn compiler() -> (String, Command) {
 
 impl Reference {
     /// Compiles the reference in `path`, whose text is given, for a kernel with these arguments.
-    /// Errors: no compiler, or the file does not compile within the limits.
+    ///
+    /// # Errors
+    /// No compiler, or the file does not compile within the limits.
     pub fn compile(
         path: &Path,
         text: &str,
@@ -130,8 +132,10 @@ impl Reference {
         })
     }
 
-    /// The file with the outputs of a configuration, in sequence. Errors: the reference crashes,
-    /// takes too long or too much memory, or asks for a name that is none.
+    /// The file with the outputs of a configuration, in sequence.
+    ///
+    /// # Errors
+    /// The reference crashes, takes too long or too much memory, or asks for a name that is none.
     pub fn expected(
         &mut self,
         problem: &Problem,

@@ -69,13 +69,18 @@ impl Timeless {
 }
 
 impl Results {
-    /// Reads a file. Errors: it cannot be read, or is something else.
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is something else.
     pub fn read(path: &Path) -> Result<Results, ResultsError> {
         Results::of_bytes(path, tickbound_input::bytes(path).map_err(|e| unread(path, &e))?)
     }
 
-    /// Reads a file's bytes; `path` is for messages. Errors: they cannot be unpacked, are too many
-    /// then, or are something else.
+    /// Reads a file's bytes; `path` is for messages.
+    ///
+    /// # Errors
+    /// They cannot be unpacked, are too many then, or are something else.
     pub fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<Results, ResultsError> {
         let unpacked = match bytes.starts_with(&[0x1f, 0x8b]) {
             true => tickbound_input::within(
@@ -241,8 +246,11 @@ impl Results {
         Some(Ok(results))
     }
 
-    /// Leaves out parameters that are none of `names`. Errors: one of them has several values, so
-    /// that configurations would be mixed up; or no result has one of `names`.
+    /// Leaves out parameters that are none of `names`.
+    ///
+    /// # Errors
+    /// One of them has several values, so that configurations would be mixed up; or no result has
+    /// one of `names`.
     pub fn only(&mut self, names: &[&str]) -> Result<(), ResultsError> {
         let mut others: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let unknown = |name: &&String| !names.contains(&name.as_str());

@@ -37,7 +37,10 @@ pub struct Supervisor<'a> {
 }
 
 impl<'a> Supervisor<'a> {
-    /// Starts a worker and waits until its device is ready. Errors: no such device, or no process.
+    /// Starts a worker and waits until its device is ready.
+    ///
+    /// # Errors
+    /// There is no such device, or no process can be started.
     pub fn open(
         setup: SupervisorSetup,
         interrupts: Interrupts<'a>,
@@ -63,8 +66,11 @@ impl<'a> Supervisor<'a> {
         self.kind
     }
 
-    /// Does what a request wants. `stage` is called with what it is at. Errors: the device is lost,
-    /// the user interrupts, or the time is up; then nothing is known of the job.
+    /// Does what a request wants. `stage` is called with what it is at.
+    ///
+    /// # Errors
+    /// The device is lost, the user interrupts, or the time is up; then nothing is known of the
+    /// job.
     pub fn ask(
         &mut self,
         request: &Request,

@@ -32,7 +32,10 @@ use tickbound_expr::{BinaryOp, Expr};
 
 impl Problem {
     /// Reads a problem from JSON text. `inputs` override inputs and platform numbers of the file;
-    /// `platforms` finds named platforms. Errors: what is wrong, where, and how to fix it.
+    /// `platforms` finds a platform that is given by name.
+    ///
+    /// # Errors
+    /// What is wrong, where, and how to fix it.
     pub fn from_json(
         text: &str,
         inputs: &IndexMap<String, i64>,

@@ -21,7 +21,10 @@ const OPENCL: &str = "opencl";
 const TOLERANCE: Tolerance = Tolerance { units: 10_000_000, terms: None };
 
 impl KernelSource {
-    /// Reads the object; `scope` has all names. Errors: an unknown, missing or impossible field.
+    /// Reads the object; `scope` has inputs, platform, parameters and definitions.
+    ///
+    /// # Errors
+    /// An unknown, missing or impossible field.
     pub(crate) fn read(
         field: &Field<'_>,
         scope: &Scope,

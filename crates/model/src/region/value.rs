@@ -6,7 +6,9 @@ use super::known::{Bounds, Known, Stop, Wide};
 use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// The form of an expression over a region, for one configuration's values of all other names.
-/// Errors: where to cut the region, or that some item may have no value.
+///
+/// # Errors
+/// Where to cut the region, or that some item may have no value.
 pub fn value(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<LinearForm, Stop> {
     Over { env, axes, region }.value(e).map_err(|wide| wide.stop)
 }

@@ -227,7 +227,10 @@ impl Condition {
 impl Problem {
     /// The expression with every definition substituted, so that it mentions no definition any
     /// more. A definition's `/` becomes `//`, since it rounds down even where the definition is
-    /// used in a constraint. Errors: it becomes too large.
+    /// used in a constraint.
+    ///
+    /// # Errors
+    /// It becomes too large.
     pub fn inlined(&self, at: &str, expr: &Expr) -> Result<Expr, ModelError> {
         let first = self.first_definition();
         let mut nodes = 0usize;
@@ -274,8 +277,10 @@ impl Problem {
     }
 
     /// Everything that a valid configuration satisfies: a choice is valid if no condition is false;
-    /// if then one has no value, the problem is at fault. Errors: an expression that becomes too
-    /// large with its definitions substituted.
+    /// if then one has no value, the problem is at fault.
+    ///
+    /// # Errors
+    /// An expression that becomes too large with its definitions substituted.
     pub fn conditions(&self) -> Result<Vec<Condition>, ModelError> {
         let of = self.parameter_intervals();
         let mut all = Conditions { problem: self, of, list: Vec::new() };

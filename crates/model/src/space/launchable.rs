@@ -53,8 +53,10 @@ impl fmt::Display for LeftOut {
 }
 
 impl Problem {
-    /// Puts in what a group needs, as it was read out of [`Problem::source`]. Errors: an expression
-    /// that becomes too large with its definitions substituted.
+    /// Puts in what a group needs, as it was read out of [`Problem::source`].
+    ///
+    /// # Errors
+    /// An expression that becomes too large with its definitions substituted.
     pub fn set_group_needs(&mut self, needs: GroupNeeds) -> Result<(), ModelError> {
         self.group_needs = needs;
         self.find_limits()

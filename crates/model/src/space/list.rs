@@ -71,9 +71,11 @@ pub struct Space {
 }
 
 impl Problem {
-    /// Lists every valid configuration; there may be none. Errors: a domain, definition, constraint
-    /// or launch size without a value; an empty first domain; configurations none of which can be
-    /// launched; a space too large to list.
+    /// Lists every valid configuration; there may be none.
+    ///
+    /// # Errors
+    /// A domain, definition, constraint or launch size without a value; an empty first domain;
+    /// configurations none of which can be launched; a space too large to list.
     pub fn space(&self) -> Result<Space, ModelError> {
         let mut walk = Walk::new(self)?;
         let mut env = self.base_env();
@@ -97,8 +99,10 @@ impl Problem {
     }
 
     /// How many choices of parameters there are before any constraint: the product of the domains'
-    /// sizes or, where domains depend on each other, the number of their combinations. Errors: a
-    /// domain without values that can be counted, or more than 2^63 choices.
+    /// sizes or, where domains depend on each other, the number of their combinations.
+    ///
+    /// # Errors
+    /// A domain without values that can be counted, or more than 2^63 choices.
     pub fn choices(&self) -> Result<u64, ModelError> {
         self.count_choices(&mut self.base_env(), 0)
     }
@@ -136,8 +140,10 @@ impl Problem {
     }
 
     /// Refuses a value that the parameter in this place has with no choice of the others. A domain
-    /// that depends on other parameters refuses nothing here. Errors: the value is not in the
-    /// domain, or the domain has no values.
+    /// that depends on other parameters refuses nothing here.
+    ///
+    /// # Errors
+    /// The value is not in the domain, or the domain has no values.
     pub fn check_value(&self, place: usize, value: i64) -> Result<(), ModelError> {
         let Some(parameter) = self.parameters.get(place) else { return Ok(()) };
         let first = self.first_parameter();
@@ -148,8 +154,11 @@ impl Problem {
         in_domain(format!("parameters.{}", parameter.name), value, &domain)
     }
 
-    /// Puts a configuration in, given by name. Errors: a missing or unknown parameter, a value
-    /// outside its domain, a constraint that does not hold, or a launch that is impossible.
+    /// Puts a configuration in, given by name.
+    ///
+    /// # Errors
+    /// A missing or unknown parameter, a value outside its domain, a constraint that does not
+    /// hold, or a launch that is impossible.
     pub fn bind(&self, values: &IndexMap<String, i64>) -> Result<Bound, ModelError> {
         let names = || self.parameters.iter().map(|p| p.name.as_str());
         if let Some(unknown) = values.keys().find(|k| !names().any(|n| n == k.as_str())) {
@@ -192,7 +201,10 @@ impl Problem {
         }
     }
 
-    /// As [`Problem::bind`], errors too, given by the values of the parameters in order.
+    /// As [`Problem::bind`], given by the values of the parameters in order.
+    ///
+    /// # Errors
+    /// As for [`Problem::bind`].
     pub fn bind_configuration(&self, configuration: &Configuration) -> Result<Bound, ModelError> {
         let names = self.parameters.iter().map(|p| p.name.clone());
         self.bind(&names.zip(configuration.0.iter().copied()).collect())
@@ -218,7 +230,10 @@ impl Problem {
     }
 
     /// Puts the values of a configuration that is known to be valid, and of the definitions, into
-    /// their slots. Errors: a definition without a value.
+    /// their slots.
+    ///
+    /// # Errors
+    /// A definition without a value.
     pub fn put(&self, valid: &Configuration, env: &mut [i64]) -> Result<(), ModelError> {
         let slots = env.iter_mut().skip(self.first_parameter());
         slots.zip(&valid.0).for_each(|(slot, value)| *slot = *value);
@@ -299,7 +314,10 @@ impl Problem {
         })
     }
 
-    /// A configuration's sizes by dimension, global and local. Errors: a size without a value.
+    /// Sizes of the launch by dimension, global and local, for a configuration of this problem.
+    ///
+    /// # Errors
+    /// A size without a value.
     pub fn grid_sizes(&self, env: &[i64]) -> Result<Vec<[i64; 2]>, ModelError> {
         let sizes = self.grid.iter().map(|d| Ok([d.global.eval(env)?, d.local.eval(env)?]));
         sizes.collect::<Result<_, EvalError>>().map_err(|e| self.fault("launch", &e, env))

@@ -149,7 +149,10 @@ impl<'p> Configurations<'p> {
         Configuration(values.map(|(i, values)| values[*i as usize]).collect())
     }
 
-    /// The values of all slots for a configuration, and its launch. Errors: it is not valid.
+    /// The values of all slots for a configuration, and its launch.
+    ///
+    /// # Errors
+    /// It is not valid.
     pub fn bind(&self, configuration: &Configuration) -> Result<Bound, ModelError> {
         self.problem.bind_configuration(configuration)
     }
@@ -176,7 +179,10 @@ impl<'p> Configurations<'p> {
         }
     }
 
-    /// Values that parameters take together in valid configurations. Errors: too many of them.
+    /// Which values some parameters take together in valid configurations.
+    ///
+    /// # Errors
+    /// There are too many combinations, here or on the way.
     pub fn projected(
         &self,
         parameters: &[usize],
@@ -213,7 +219,10 @@ impl<'p> Configurations<'p> {
 
     /// A relation over some parameters: of the combinations that the conditions allow, where
     /// these parameters decide, those to which `cost` gives one, given their indices and the values
-    /// of all slots. Errors: there are too many combinations.
+    /// of all slots.
+    ///
+    /// # Errors
+    /// There are too many combinations.
     pub fn relation(
         &self,
         parameters: &[usize],

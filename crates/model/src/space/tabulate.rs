@@ -12,9 +12,12 @@ use crate::problem::Problem;
 const MAX_ROWS: usize = 1 << 21;
 
 impl Problem {
-    /// The valid configurations as a structure. Errors: a domain, definition, constraint or launch
-    /// size without a value for a choice that no condition excludes; an empty first domain;
-    /// configurations none of which can be launched; a stop.
+    /// The valid configurations as a structure.
+    ///
+    /// # Errors
+    /// A domain, definition, constraint or launch size without a value for a choice that no
+    /// condition excludes; an empty first domain; configurations none of which can be launched; a
+    /// stop.
     pub fn configurations(
         &self,
         limits: &TableLimits<'_>,
@@ -35,7 +38,10 @@ impl Problem {
     }
 
     /// The choices that the conditions on single parameters allow. Conditions on several are kept
-    /// apart. Errors: as [`Problem::configurations`], but for what only several parameters decide.
+    /// apart.
+    ///
+    /// # Errors
+    /// As [`Problem::configurations`], but for what only several parameters decide.
     pub fn loose_configurations(
         &self,
         limits: &TableLimits<'_>,

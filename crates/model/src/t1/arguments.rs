@@ -68,7 +68,10 @@ pub struct CompilerOptions {
 }
 
 impl CompilerOptions {
-    /// Reads options as in a shell, at `at`. Errors: nothing follows `-D`, `-U` or `-I`.
+    /// Reads options as a shell takes them; `at` is where they come from.
+    ///
+    /// # Errors
+    /// Nothing follows `-D`, `-U` or `-I`.
     pub fn from_text(text: &str, at: &str) -> Result<CompilerOptions, ModelError> {
         options(shell_words(text), at)
     }

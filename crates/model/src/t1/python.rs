@@ -12,7 +12,10 @@ const WORDS: [&str; 38] = [
     "with", "yield", "min", "max", "abs",
 ];
 
-/// Whether a parameter can have this name where Python evaluates conditions. Errors: it cannot.
+/// Whether a parameter can have this name where Python evaluates conditions.
+///
+/// # Errors
+/// It cannot.
 pub(super) fn check_name(name: &str) -> Result<(), ModelError> {
     match WORDS.contains(&name) {
         false => Ok(()),

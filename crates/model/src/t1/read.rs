@@ -34,8 +34,10 @@ pub fn without_program(file: &Value) -> Option<String> {
     }
 }
 
-/// Turns a T1 file into a problem file. Errors: a part that is missing, or that our format cannot
-/// express: where, what, and the fix.
+/// Turns a T1 file into a problem file.
+///
+/// # Errors
+/// A part that is missing, or that our format cannot express: where, what, and the fix.
 pub fn read(file: &Value) -> Result<Value, ModelError> {
     let space = part(file, "ConfigurationSpace")?;
     let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);

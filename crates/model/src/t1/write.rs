@@ -17,9 +17,11 @@ use tickbound_expr::{BinaryOp, Expr, Function};
 ///
 /// Conditions are the constraints, what the domains of later parameters ask of earlier ones, and
 /// what a launch needs (whole groups, of a size that the platform allows), so that the file has
-/// exactly the configurations of [`Problem::space`]. Errors: the space cannot be listed; a
-/// parameter's name is a word of Python; a macro of the kernel is neither a number, a text nor a
-/// parameter; an argument's value depends on parameters.
+/// exactly the configurations of [`Problem::space`].
+///
+/// # Errors
+/// The space cannot be listed; a parameter's name is a word of Python; a macro of the kernel is
+/// neither a number, a text nor a parameter; an argument's value depends on parameters.
 pub fn write(problem: &Problem) -> Result<Value, ModelError> {
     let writer = Writer { problem };
     let parameters = writer.parameters()?;

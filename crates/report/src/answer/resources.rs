@@ -75,7 +75,10 @@ impl Resources {
         Resources::of_bound(problem, &problem.bind(values).ok()?).ok()
     }
 
-    /// Of one configuration under the profile `resources`. Errors: it has no time.
+    /// Of one configuration under the profile `resources`.
+    ///
+    /// # Errors
+    /// It has no time.
     pub fn of_bound(problem: &Problem, bound: &Bound) -> Result<Resources, SimulateError> {
         let time = resource_time(problem, bound)?;
         // A line alone may have no value where the whole has one; then lines are not distinguished.

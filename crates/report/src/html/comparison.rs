@@ -42,7 +42,10 @@ impl From<Comparison> for PageSource {
 }
 
 impl PageSource {
-    /// Reads the file `name` of `compare --json` or `tune --json`. Errors: text that is neither.
+    /// Reads what `compare --json` or `tune --json` has printed into the file called `name`.
+    ///
+    /// # Errors
+    /// Text that is neither.
     pub fn read(name: &str, text: &str) -> Result<PageSource, ReportError> {
         let neither = |why: String| {
             let why = format!("{why}; give what `compare --json` or `tune --json` has printed");
@@ -189,7 +192,10 @@ struct Content {
     columns: [(&'static str, &'static str); comparison::COLUMNS.len()],
 }
 
-/// The page. Errors: a plot that cannot be drawn.
+/// The page.
+///
+/// # Errors
+/// A plot that cannot be drawn.
 pub fn page(sources: &[PageSource]) -> Result<String, ReportError> {
     let parts = sources.iter().map(Part::new).collect::<Result<Vec<_>, _>>()?;
     let interrupted = sources.iter().flat_map(|s| &s.comparison).any(|c| c.interrupted);
@@ -206,7 +212,10 @@ pub fn write(path: impl AsRef<Path>, sources: &[PageSource]) -> Result<(), Repor
 }
 
 /// The plots of all series among the cases - one problem for growing values of an input - each as
-/// SVG text for its own file, on white paper. Errors: a failure of the drawing library.
+/// SVG text for its own file, on white paper.
+///
+/// # Errors
+/// A failure of the drawing library.
 pub fn series(cases: &[Case]) -> Result<Vec<String>, ReportError> {
     let paper = "<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>";
     let on_paper = |svg: String| match svg.split_once('>') {

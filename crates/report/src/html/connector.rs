@@ -57,7 +57,10 @@ struct Data<'a> {
 }
 
 impl ConnectorPage {
-    /// The page's text. Errors: a fault of the template, which is ours.
+    /// The page's text.
+    ///
+    /// # Errors
+    /// A fault of the template, which is ours.
     pub fn html(&self) -> Result<String, ReportError> {
         let content = Content {
             about: &self.about,

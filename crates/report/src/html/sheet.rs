@@ -206,7 +206,10 @@ impl Page {
         })
     }
 
-    /// The page's text. Errors: a fault of the template, which is ours.
+    /// The page's text.
+    ///
+    /// # Errors
+    /// A fault of the template, which is ours.
     pub fn html(&self) -> Result<String, ReportError> {
         let content = Content {
             figure: numbers_grouped(&self.figure),

@@ -17,7 +17,10 @@ pub(super) enum Language {
     Python,
 }
 
-/// An expression in a language, a number of 64 bits. Errors: a power whose value depends on a size.
+/// An expression in a language, a number of 64 bits.
+///
+/// # Errors
+/// A power whose value depends on a size.
 pub(super) fn written(expr: &SizeExpr, language: Language) -> Result<String, String> {
     let part = |expr: &SizeExpr| written(expr, language);
     let truth = |text: String| match language {

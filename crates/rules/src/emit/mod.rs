@@ -34,7 +34,10 @@ tickbound_input::named! {
 }
 
 impl Format {
-    /// The format of a file. Errors: the ending belongs to none.
+    /// The format of a file.
+    ///
+    /// # Errors
+    /// The ending belongs to none.
     pub fn by_path(path: &Path) -> Result<Format, String> {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         Format::find(ending).ok_or_else(|| {
@@ -88,7 +91,10 @@ const TEMPLATES: [(Format, &str); 4] = [
 ];
 
 impl Emitted {
-    /// The text of a file. Errors: an expression that the language has no form for.
+    /// The text of a file.
+    ///
+    /// # Errors
+    /// An expression that the language has no form for.
     pub fn text(&self, format: Format) -> Result<String, String> {
         match format {
             Format::Flags => Ok(self.flags()),

@@ -18,7 +18,10 @@ pub use self::usage::{used, used_of};
 use super::engine::Engine;
 use super::{SimulateError, SimulateOptions, launch};
 
-/// The time of a configuration. Errors: a usage without value or below 0, or beyond 63 bits.
+/// The time of a configuration.
+///
+/// # Errors
+/// A usage without a value or below 0, or a number beyond 63 bits.
 pub fn resource_time(problem: &Problem, bound: &Bound) -> Result<ResourceTime, SimulateError> {
     problem.usage().is_counted()?;
     let used = Values::new(problem, problem.usage(), &bound.env)?;
@@ -81,7 +84,10 @@ pub fn of_lines(
 
 /// What distinguishes the program of a configuration from others under the profile `resources`:
 /// what it uses, the sizes of its launch, and the clocks of `finish`. `None` under other profiles,
-/// where every configuration counts as its own program. Errors: a usage without a value or below 0.
+/// where every configuration counts as its own program.
+///
+/// # Errors
+/// A usage without a value or below 0.
 pub fn program(problem: &Problem, bound: &Bound) -> Result<Option<Vec<i64>>, SimulateError> {
     if problem.profile != Profile::Resources {
         return Ok(None);

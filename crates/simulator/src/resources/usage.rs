@@ -7,7 +7,10 @@ use tickbound_model::{Bound, Problem};
 use super::number::Int;
 use crate::error::SimulateError;
 
-/// What a configuration uses, in the order of [`Usage::NAMES`]. Errors: no value, or one below 0.
+/// What a configuration uses, in the order of [`Usage::NAMES`].
+///
+/// # Errors
+/// A usage without a value or below 0.
 pub fn used(problem: &Problem, bound: &Bound) -> Result<Vec<i64>, SimulateError> {
     used_of(problem, problem.usage(), bound)
 }

@@ -28,7 +28,10 @@ pub(super) fn cost(problem: &Problem) -> Option<Cost> {
 }
 
 /// Finds the least time by the second derivation, on a search with its own bracket; `None` if
-/// it does not end. Errors: it is another one, or the simulator disagrees: a fault of this program.
+/// it does not end.
+///
+/// # Errors
+/// It is another one, or the simulator disagrees: a fault of this program.
 pub(super) fn confirm(claimed: i64, second: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     if second.eliminated().is_none() {
         return Ok(None);

@@ -44,7 +44,10 @@ struct Step {
 }
 
 impl<'s> Unrolled<'s> {
-    /// The choice of a valid configuration and the first states. Errors: the system is not one.
+    /// The choice of a valid configuration and the first states.
+    ///
+    /// # Errors
+    /// The system is not one.
     pub fn new(system: &'s System) -> Result<Self, InternalError> {
         let chosen = system
             .parameters
@@ -66,7 +69,10 @@ impl<'s> Unrolled<'s> {
         Ok(unrolled)
     }
 
-    /// Takes one more step. Errors: the system is not one.
+    /// Takes one more step.
+    ///
+    /// # Errors
+    /// The system is not one.
     pub fn extend(&mut self) -> Result<(), InternalError> {
         let step = self.steps.len() + 1;
         let choice = |name: &String| Bool::new_const(format!("{name}@{}", step - 1));
@@ -84,7 +90,10 @@ impl<'s> Unrolled<'s> {
         Ok(())
     }
 
-    /// Goal and cost after the last step. Errors: the system is not one.
+    /// Goal and cost after the last step.
+    ///
+    /// # Errors
+    /// The system is not one.
     pub fn end(&mut self) -> Result<(Bool, Int), InternalError> {
         // No further step is taken, so it picks nothing.
         let none = vec![Bool::from_bool(false); self.system.choices.len()];

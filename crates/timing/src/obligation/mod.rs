@@ -79,7 +79,10 @@ pub struct TimePart {
 }
 
 impl<'p> Obligation<'p> {
-    /// Derives the obligation of a problem. Errors: the problem is at fault, or not covered.
+    /// Derives the obligation of a problem.
+    ///
+    /// # Errors
+    /// The problem is at fault, or not covered.
     pub fn new(problem: &'p Problem) -> Result<Obligation<'p>, ObligationError> {
         let time = Time::new(problem)?;
         Ok(Obligation {
@@ -180,7 +183,10 @@ impl TimePart {
         TimePart { parameters, products }
     }
 
-    /// Its ticks for the values in `env`. Errors: no value, or a sum beyond 127 bits.
+    /// Its ticks for the values in `env`.
+    ///
+    /// # Errors
+    /// An expression without a value, or a sum beyond 127 bits.
     pub fn value(&self, env: &[i64]) -> Result<i128, ObligationError> {
         let mut sum = 0i128;
         for product in &self.products {

@@ -37,7 +37,10 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path of a problem's launch. Errors: items differ, or the profile has no such path.
+    /// The path of a problem's launch.
+    ///
+    /// # Errors
+    /// Items differ, or the profile has no such path.
     pub fn new(problem: &Problem) -> Result<Path, ObligationError> {
         let p = &problem.platform;
         let inlined = |at: &str, e: &Expr| problem.inlined(at, e);

@@ -27,8 +27,10 @@ pub struct PhaseWork {
 }
 
 impl PhaseWork {
-    /// The greatest sum over the elements, of what their items take, in ticks. Errors: an
-    /// expression without a value, an amount below 0, or a group that is too large.
+    /// The greatest sum over the elements, of what their items take, in ticks.
+    ///
+    /// # Errors
+    /// An expression without a value, an amount below 0, or a group that is too large.
     pub fn value(&self, env: &[i64]) -> Result<i128, String> {
         let local = self.local.eval(env).map_err(|e| e.to_string())?;
         if !(1..=MAX_ITEMS).contains(&local) {

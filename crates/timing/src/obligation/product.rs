@@ -46,7 +46,10 @@ pub enum ObligationError {
     NoValue(String, String),
 }
 
-/// The error for what is not covered. Errors: always: [`ObligationError::Uncovered`].
+/// The error for what is not covered.
+///
+/// # Errors
+/// Always: [`ObligationError::Uncovered`].
 pub fn uncovered<T>(at: &str, what: &'static str) -> Result<T, ObligationError> {
     Err(ObligationError::Uncovered(at.to_owned(), what))
 }
@@ -57,8 +60,10 @@ impl TimeProduct {
         ObligationError::NoValue(self.at.clone(), what.to_string())
     }
 
-    /// Its ticks for the values in `env`. Errors: a factor without a value, an amount below 0, or a
-    /// number beyond 127 bits.
+    /// Its ticks for the values in `env`.
+    ///
+    /// # Errors
+    /// A factor without a value, an amount below 0, or a number beyond 127 bits.
     pub fn value(&self, env: &[i64]) -> Result<i128, ObligationError> {
         let mut product = 1i128;
         for factor in &self.factors {
@@ -73,7 +78,10 @@ impl TimeProduct {
 }
 
 impl Factor {
-    /// Its value for the values in `env`. Errors: why it has none.
+    /// Its value for the values in `env`.
+    ///
+    /// # Errors
+    /// Why it has none.
     pub fn value(&self, env: &[i64]) -> Result<i128, String> {
         let value = |e: &Expr| e.eval(env).map_err(|e| e.to_string());
         Ok(match self {

@@ -22,7 +22,10 @@ const MAX_PRODUCTS: usize = 20_000;
 /// Most operators, numbers and names in an expression for the ticks since the mark.
 const MAX_NODES: usize = 2_000;
 
-/// The products of steps that begin with a mark. Errors: too many, or one-sided marks in a loop.
+/// The products of steps that begin with a mark.
+///
+/// # Errors
+/// They are too many, or a loop marks on one side only.
 pub fn products(steps: &[PathStep]) -> Result<Vec<TimeProduct>, ObligationError> {
     let mut sum = Sum { products: Vec::new(), since: waits(steps) };
     sum.steps(steps, &[], Expr::Int(0), true)?;

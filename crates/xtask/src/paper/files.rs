@@ -15,7 +15,9 @@ use crate::project::root;
 
 /// Runs the engines on both tables, with limits for each in seconds and bytes, or takes what
 /// comparison.json in the folder has, and writes comparison.json, .md, .html and two pictures.
-/// Errors: no optimised program, no problem files, or files that cannot be written.
+///
+/// # Errors
+/// The optimised program is not built, the problem files are missing, or files cannot be written.
 pub fn write(folder: &Path, seconds: f64, memory: u64, redraw: bool) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder)?;
     let figures = folder.join("comparison.json");

@@ -145,7 +145,10 @@ fn inputs(row: &Published) -> IndexMap<String, i64> {
 }
 
 /// Runs the engines on every problem of both tables. An engine that did not end on a smaller size
-/// of a table is not tried on larger ones. Errors: problem files that are missing or at fault.
+/// of a table is not tried on larger ones.
+///
+/// # Errors
+/// Problem files that are missing or at fault.
 pub fn run(session: &mut SideBySide<'_>, about: &dyn Fn(&str)) -> Result<(), PaperError> {
     let engines = engine::parse(ENGINES)?;
     for (file, value, rows) in &Problems::read()?.tables {
@@ -202,7 +205,10 @@ pub struct Beside<'a> {
     pub reason: Option<String>,
 }
 
-/// Both tables beside the comparison of [`run`]. Errors: problem files missing or at fault.
+/// Both tables beside the comparison that [`run`] has made.
+///
+/// # Errors
+/// Problem files that are missing or at fault.
 pub fn tables(comparison: &Comparison) -> Result<[Vec<Beside<'_>>; 2], PaperError> {
     let problems = Problems::read()?;
     let mut both = [Vec::new(), Vec::new()];

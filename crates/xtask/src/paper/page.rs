@@ -9,7 +9,10 @@ use tickbound_report::Table;
 use tickbound_report::answer::comparison::{Case, Comparison, Row, RowStatus};
 use tickbound_report::comparison::{megabytes, seconds};
 
-/// The page. `pictures`: files with each table's plot. Errors: problem files missing or at fault.
+/// The page. `pictures` are files beside it with the plot of each table.
+///
+/// # Errors
+/// Problem files that are missing or at fault.
 pub fn page(comparison: &Comparison, pictures: &[String]) -> Result<String, PaperError> {
     let [first, third] = tables(comparison)?;
     let mut out = String::new();

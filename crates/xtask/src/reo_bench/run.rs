@@ -23,8 +23,10 @@ use tickbound_report::machine::Machine;
 const MAX_BUFFERS: u32 = 14;
 
 /// Runs the experiment on the processors and on each of `devices`. `progress` is called with what
-/// comes next, a line each; `limits` stops it and bounds its memory. Errors: no runs to keep, or no
-/// memory for two squares. A device that fails is in the report.
+/// comes next, a line each; `limits` stops it and bounds its memory.
+///
+/// # Errors
+/// No runs to keep, or no memory for two squares. A device that fails is in the report.
 pub fn run(
     options: &BenchOptions,
     devices: &[Device],

@@ -84,7 +84,10 @@ impl BenchReport {
     }
 
     /// Draws the times over the number of products, this machine's beside the thesis's; see
-    /// [`Chart::write`]. Returns the files written. Errors: the picture cannot be drawn or written.
+    /// [`Chart::write`]. Returns the files written.
+    ///
+    /// # Errors
+    /// The picture cannot be drawn or written.
     pub fn plot(&self, path: impl AsRef<Path>) -> Result<Vec<PathBuf>, ReportError> {
         let values = self.products();
         let of_series = |device: &DeviceReport, series: &Series| {
