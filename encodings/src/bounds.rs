@@ -22,8 +22,7 @@ pub fn lower_bounds(plan: &Plan) -> Vec<i64> {
     alone.zip(of_queue(queue, &groups)).map(|(rest, groups)| rest.saturating_add(groups)).collect()
 }
 
-/// Groups end no sooner than the longest of them, and than all of them shared evenly among the
-/// units.
+/// Groups end no sooner than the longest of them, and than all shared evenly among the units.
 fn of_queue<'q>(queue: &'q Queue, groups: &'q [i64]) -> impl Iterator<Item = i64> + 'q {
     queue.order.iter().map(|order| {
         let longest = order.iter().map(|(group, _)| groups[*group]).max().unwrap_or(0);

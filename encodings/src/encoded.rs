@@ -31,8 +31,7 @@ pub enum EncodeError {
     /// A fault of this program.
     #[error(transparent)]
     Fault(#[from] InternalError),
-    /// A group that differs from others has no ticks: they leave 63 bits, or the encoding takes too
-    /// many steps for them.
+    /// A group that differs from others has no ticks: they leave 63 bits, or take too many steps.
     #[error("a group of configuration {configuration}: {error}")]
     Group {
         /// Index of the configuration in the plan.

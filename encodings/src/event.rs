@@ -47,7 +47,6 @@ pub(crate) fn encode_jumps(plan: &Plan<Jump>, alike: bool) -> Result<System, Int
     build.finish(build.all(ended), latest, build.bool(true))
 }
 
-/// Clock and marks of one thread.
 struct Clock<'b> {
     now: StateVariable<'b, Int<'b>>,
     /// One per item; empty if nothing waits for a mark.
@@ -72,7 +71,6 @@ impl<'b> Clock<'b> {
             .fold(last.now(), |mark, (item, state)| control.runs(t, item).ite(state.now(), mark))
     }
 
-    /// Defines the clock and the marks after this step.
     fn define(
         &self,
         control: &Control<'b, Jump>,
@@ -83,8 +81,7 @@ impl<'b> Clock<'b> {
     ) {
         let (now, mark) = (self.now.now(), self.mark(control, t));
         let zero = control.build.int(0);
-        // Work is one addition of a chosen amount, which a solver takes better than a choice of
-        // sums.
+        // Work is one addition of a chosen amount: solvers take it better than a choice of sums.
         let (mut work, mut price) = (zero, zero);
         let mut special = Vec::new();
         for (p, point) in control.flow.points.iter().enumerate() {

@@ -55,8 +55,7 @@ pub(crate) fn encode(
     Ok(Encoded { system, report })
 }
 
-/// What each configuration of a system takes; `owners` are the configurations of the launch that
-/// they belong to.
+/// What each configuration of a system takes; `owners` are their configurations of the launch.
 fn ticks(system: &System, owners: &[usize]) -> Result<Vec<i64>, EncodeError> {
     let mut runner = SystemRunner::new(system);
     let mut left = MAX_NODES / runner.size().max(1);
@@ -150,7 +149,6 @@ struct Level<'b> {
     units: Int<'b>,
 }
 
-/// One of two levels.
 fn either<'b>(first: Bool<'b>, a: Level<'b>, b: Level<'b>) -> Level<'b> {
     Level { time: first.ite(a.time, b.time), units: first.ite(a.units, b.units) }
 }
@@ -187,8 +185,7 @@ impl<'b> Levels<'b> {
         others.iter().fold(first.time, |last, level| self.is_used(*level).ite(level.time, last))
     }
 
-    /// Defines the levels after this step; `ticks` are what is added to all, and to some of the
-    /// first.
+    /// Defines the levels after this step; `ticks` are added to all, and to some of the first.
     fn define(
         &self,
         units: i64,
@@ -255,16 +252,14 @@ impl<'b> Line<'b> {
         all.fold(self.build.unread(), |other, n| self.at[n].now().ite(of(n), other))
     }
 
-    /// A number of the stretch where the queue is; configurations with fewer stretches have none
-    /// behind their last.
+    /// A number of the stretch where the queue is; none behind a configuration's last stretch.
     fn pick(&self, number: impl Fn(Option<Stretch>) -> Option<i64>) -> Int<'b> {
         self.here(|n| self.table(n, &number))
     }
 
     /// Ticks of all rounds in which each unit takes a group of the stretch where the queue is.
     fn rounds(&self) -> Int<'b> {
-        // A product of the system, so that one beyond 64 bits is a time that is too long, not a
-        // missing number.
+        // A product of the system: beyond 64 bits it is too long a time, not a missing one.
         self.here(|n| {
             self.table(n, |s| Some(s?.ticks)) * self.table(n, |s| Some(s?.groups / self.units))
         })

@@ -6,8 +6,7 @@
 //! compared with each other ([`comparison::disagreements`]): lower bounds and
 //! configurations of all engines must fit together.
 //!
-//! An engine that refuses the problem, is not installed, fails or runs out of time is a row with
-//! its reason; the others go on.
+//! An engine that refuses, is absent, fails or runs out of time is a row with its reason.
 //!
 //! * [`engine`]: the engines' names;
 //! * [`cp_sat`]: CP-SAT as an engine;
@@ -26,17 +25,15 @@ use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
 use tickbound_os::process::{Ended, Finished, ProcessLimits, ProcessStop, quoted};
 
-use tickbound_report::answer::comparison;
 use tickbound_report::answer::comparison::{Case, Comparison, Row, RowStatus};
-use tickbound_report::answer::{About, Answer};
+use tickbound_report::answer::{About, Answer, comparison};
 use tickbound_report::machine::Machine;
 
 pub use engine::Engine;
 
 /// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
 const SLACK: Duration = Duration::from_secs(5);
-/// How long an engine may take to stop once it has been asked to: less than this program itself
-/// has.
+/// How long an engine may take to stop when asked: less than this program itself has.
 const GRACE: Duration = Duration::from_millis(600);
 
 /// Limits for each engine, and where the engines are.
@@ -111,8 +108,7 @@ impl<'a> SideBySide<'a> {
         SideBySide { options, interrupt, observer, started, cp_sat, spin, cases }
     }
 
-    /// Runs engines on one more problem. Where `skip`, which is shown the rows so far, has a
-    /// reason, the engine is not run.
+    /// Runs engines on one more problem, without those that `skip` gives a reason for.
     pub fn run(
         &mut self,
         input: &Input<'_>,
@@ -202,7 +198,6 @@ impl<'a> SideBySide<'a> {
         row
     }
 
-    /// The tool behind an engine and its version.
     fn tool(&self, engine: Engine) -> Result<String, String> {
         match engine {
             Engine::Smt { .. } => {

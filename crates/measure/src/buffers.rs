@@ -13,7 +13,6 @@ use tickbound_device::{Buffer, DeviceError, Session};
 /// The part of the device's memory that first contents may take.
 const ROOM: u64 = 4;
 
-/// The buffers of jobs.
 #[derive(Debug)]
 pub(super) struct Buffers<'s> {
     session: &'s Session,
@@ -118,7 +117,6 @@ impl<'s> Buffers<'s> {
         kept.ok_or_else(|| JobError::job(FailureKind::Launch, "one of its buffers was not made"))
     }
 
-    /// The data of an argument.
     pub(super) fn data(&self, argument: &BufferArgument) -> Result<&Buffer<u8>, JobError> {
         Ok(self.kept(argument)?.buffer.data())
     }

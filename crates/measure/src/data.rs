@@ -1,8 +1,7 @@
 //! First contents of buffers.
 //!
 //! They are a function of the argument's name, its element type, its length and what the problem
-//! states, so that every configuration, every machine and every version of this program computes on
-//! the same data:
+//! states, so that all configurations, machines and versions compute on the same data:
 //!
 //! * a constant is converted to the element type, which must hold it;
 //! * `index` is the element's index, reduced to the type's width as a cast in C does;

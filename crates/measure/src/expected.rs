@@ -1,10 +1,9 @@
 //! Outputs compared with what they should be, on the device where they are large.
 //!
 //! The device has the last word only where it finds every element right beyond doubt: a kernel
-//! counts an element as doubtful unless it is right with a tolerance that is smaller by
-//! `MARGIN`, more than its arithmetic errs by, and the expected number is finite. If one is
-//! doubtful, or the device cannot run that kernel, the outputs are read and [`check::compare`]
-//! decides.
+//! counts an element as doubtful unless it is right with a tolerance that is smaller by `MARGIN`,
+//! more than its arithmetic errs by, and the expected number is finite. If one is doubtful, or the
+//! device cannot run that kernel, [`check::compare`] decides.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +16,7 @@ use super::job::{BufferArgument, Job};
 use super::job_error::{JobError, unusable};
 use super::outcome::FailureKind;
 
-/// Bytes of an output from which it is compared on the device: below, reading it takes no longer
-/// than a launch.
+/// Bytes from which an output is compared on the device: smaller ones are read as fast as a launch.
 const LARGE: usize = 1 << 20;
 /// What a tolerance is less on the device, as a part of it. The difference and the bound there are
 /// each wrong by 2^-24 of themselves at most (IEEE 754, single precision).
@@ -145,7 +143,6 @@ impl<'s> DeviceCompare<'s> {
 #[derive(Debug)]
 pub(super) struct Expected<'s> {
     session: &'s Session,
-    /// The file.
     pub(super) path: PathBuf,
     bytes: Vec<u8>,
     /// Large outputs on the device, by where they begin in the file.

@@ -29,8 +29,7 @@ pub struct SourceFiles {
     pub code: Code,
     /// The host reference: its path, and its text.
     pub reference: Option<(PathBuf, String)>,
-    /// Texts of the files that the source includes, by the names in quotes, where they are
-    /// found; they belong to what is measured.
+    /// Texts of the files that the source includes, by quoted name, as part of it.
     pub included: Vec<(String, String)>,
     /// All files that were read.
     pub paths: Vec<PathBuf>,

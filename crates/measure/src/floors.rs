@@ -1,7 +1,6 @@
 //! Floors while measuring, and what comes of them.
 //!
-//! Configurations that cannot be the best are not run, and no time may be below the floor of its
-//! configuration.
+//! Configurations that cannot be the best are not run; no time may be below its floor.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,8 +8,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use tickbound_model::{Bound, Floor, FloorTerm};
 
-/// Searches for the floor of the space: seconds, and the term that binds. It may take long, so it
-/// is called only where floors hold.
+/// Searches for the floor of the space: seconds, and the binding term. It may take long.
 pub type OfSpace = Arc<dyn Fn(&Floor) -> Option<(f64, FloorTerm)> + Send + Sync>;
 
 /// The floors of the configurations of a space.

@@ -27,8 +27,7 @@ impl Round {
     /// What a zone is filled with.
     fn pattern(self, bytes: usize) -> Vec<u8> {
         let flip = if self == Round::First { 0 } else { 0xff };
-        // A multiplicative hash (Knuth, The Art of Computer Programming, volume 3, section 6.4):
-        // neighbours differ.
+        // A multiplicative hash (Knuth, The Art of Computer Programming, 3, section 6.4).
         (0..bytes as u32).map(|i| (i.wrapping_mul(2_654_435_769) >> 24) as u8 ^ flip).collect()
     }
 }
@@ -52,8 +51,7 @@ pub struct Breach {
 }
 
 impl Breach {
-    /// The index of the element that the byte belongs to, if there were more than `length` elements
-    /// of this size.
+    /// The index of the byte's element, if there were more than `length` elements of this size.
     pub fn index(&self, length: usize, size: usize) -> i128 {
         let elements = (self.distance / size.max(1)) as i128;
         match self.side {
@@ -88,7 +86,6 @@ impl Guarded {
         &self.data
     }
 
-    /// Where the zones begin.
     fn zones(&self) -> [(Side, usize); 2] {
         [(Side::Before, 0), (Side::Behind, self.zone + self.data.len())]
     }

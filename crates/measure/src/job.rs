@@ -1,8 +1,7 @@
 //! What is run: source, macros, arguments and launch, worked out for one configuration.
 //!
 //! A [`Job`] is plain data that states everything a device needs, so that it can be sent to another
-//! process, and so that two equal jobs are the same measurement: [`Job::fingerprint`] is what a
-//! cache remembers.
+//! process, and equal jobs are the same measurement: a cache keeps [`Job::fingerprint`].
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -38,8 +37,7 @@ pub struct Job {
     pub binary: Option<PathBuf>,
     /// Seconds of the first run above which no other is made.
     pub cutoff: Option<f64>,
-    /// Before each run caches are emptied, of this many bytes together by the platform; 0 if it
-    /// does not state that.
+    /// Before each run caches are emptied, of this many bytes by the platform; 0 if it states none.
     pub flush: Option<u64>,
     /// When to stop repeating.
     pub rule: SampleRule,
@@ -156,9 +154,8 @@ impl Job {
     }
 
     /// A hash of all that decides what is measured: the source, what it includes, the reference,
-    /// and all else about this configuration except the places of files. 32
-    /// hexadecimal digits, 128-bit FNV-1a; the same for all versions of this program that measure
-    /// the same way.
+    /// and all else about this configuration except the places of files. 32 hexadecimal digits,
+    /// 128-bit FNV-1a; the same for all versions that measure the same way.
     pub fn fingerprint(&self, files: &SourceFiles) -> String {
         let reference = files.reference.as_ref().map(|(_, text)| text);
         let mut said = vec![serde_json::json!([

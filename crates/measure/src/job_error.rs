@@ -5,8 +5,7 @@ use super::log;
 use super::outcome::{Failure, FailureKind};
 use tickbound_device::DeviceError;
 
-/// What a launch in groups of a size that the kernel does not allow returns (OpenCL 3.0,
-/// clEnqueueNDRangeKernel).
+/// The status of a launch in groups of a wrong size (OpenCL 3.0, clEnqueueNDRangeKernel).
 const INVALID_WORK_GROUP_SIZE: i32 = -54;
 
 /// Why a job has no times.
@@ -44,7 +43,6 @@ pub(super) fn explain(job: &Job, log: &str) -> String {
     }
 }
 
-/// A device that has not enough memory for a job.
 pub(super) fn of_memory(e: DeviceError) -> JobError {
     match &e {
         DeviceError::TooLarge { .. } | DeviceError::Call { code: -6..=-4 | -61, .. } => {
@@ -54,7 +52,6 @@ pub(super) fn of_memory(e: DeviceError) -> JobError {
     }
 }
 
-/// A kernel that has failed on the device.
 pub(super) fn unusable(e: DeviceError) -> JobError {
     JobError::Kernel(Failure { kind: FailureKind::Runtime, message: e.to_string() })
 }

@@ -26,8 +26,7 @@
 //! [`guided`] chooses what to measure next; [`score`] compares measured times with the model's
 //! ranking; [`t4`] writes results for other tools.
 //!
-//! To run other kernels, without a problem file: open a [`supervisor::Supervisor`], and give it
-//! [`job::Job`]s.
+//! To run kernels without a problem file, give [`job::Job`]s to a [`supervisor::Supervisor`].
 
 mod buffers;
 pub mod cache;

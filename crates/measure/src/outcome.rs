@@ -19,8 +19,7 @@ pub enum Outcome {
 pub struct Timed {
     /// Seconds of each run that counts, by the device's clock, in order.
     pub runs: Vec<f64>,
-    /// The same of the runs in turns with other configurations, for those that were best: only
-    /// they tell which of them is the best.
+    /// The same of runs in turns with others, for the best: only they tell which is the best.
     #[serde(default)]
     pub rounds: Vec<f64>,
     /// The spread became small enough.
@@ -99,14 +98,6 @@ impl Outcome {
 
     /// The run times, if there are some.
     pub fn timed(&self) -> Option<&Timed> {
-        match self {
-            Outcome::Timed(timed) => Some(timed),
-            Outcome::Failed(_) => None,
-        }
-    }
-
-    /// The same, to be changed.
-    pub(super) fn timed_mut(&mut self) -> Option<&mut Timed> {
         match self {
             Outcome::Timed(timed) => Some(timed),
             Outcome::Failed(_) => None,

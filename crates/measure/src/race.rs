@@ -79,7 +79,8 @@ pub fn race(
     second.tolerance = second.tolerance.max(first.tolerance);
     let run = Request::Run(Box::new(second.clone()));
     finished("the second kernel", lab.ask(&run, &mut |_| {})?)?;
-    let rule = SampleRule { seconds, ..paired(pairs) };
+    let (least, most, spread) = (pairs, pairs, 0.0);
+    let rule = SampleRule { warm_up: 1, warm_seconds: 0.0, least, most, spread, seconds };
     let runs = match lab.ask(&Request::Rounds(vec![first, second], rule), &mut |_| {})? {
         WorkerAnswer::Rounds(runs) => <[Vec<f64>; 2]>::try_from(runs).ok(),
         answer => {
@@ -96,12 +97,6 @@ pub fn race(
         interval: sample::interval_missing(&ratios, MISS),
         seconds,
     })
-}
-
-/// The rule of exactly this many pairs.
-fn paired(pairs: usize) -> SampleRule {
-    let most = SampleRule { least: pairs, most: pairs, spread: 0.0, ..SampleRule::default() };
-    SampleRule { warm_up: 1, warm_seconds: 0.0, ..most }
 }
 
 /// Refuses a run that failed.

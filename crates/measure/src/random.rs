@@ -1,5 +1,4 @@
-//! Random numbers that depend on a seed alone: the generator ChaCha with 8 rounds, whose key begins
-//! with the seed.
+//! Random numbers that depend on a seed alone: ChaCha with 8 rounds, its key begins with the seed.
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -11,8 +10,7 @@ pub fn seeded(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key)
 }
 
-/// One of this many numbers from 0 on, equally likely within the limits of 64 random bits; 0
-/// of none.
+/// One of this many numbers from 0 on, equally likely within 64 random bits; 0 of none.
 pub fn below(random: &mut ChaCha8Rng, count: usize) -> usize {
     ((u128::from(random.next_u64()) * count as u128) >> 64) as usize
 }

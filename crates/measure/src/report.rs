@@ -21,8 +21,7 @@ pub struct MeasureOptions {
     pub choices: Vec<DeviceChoice>,
     /// How long compiling one configuration may take, and how long running it.
     pub limit: Duration,
-    /// How many processes compile ahead; 0: the one that runs kernels compiles them; `None`: as
-    /// many as there are cores for, 8 at most.
+    /// Processes that compile ahead; 0: the one of kernels; `None`: one per core, 8 at most.
     pub compilers: Option<usize>,
     /// A configuration whose first run takes this many times the best so far runs once.
     pub cutoff: f64,

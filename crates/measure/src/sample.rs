@@ -1,20 +1,18 @@
 //! How long a kernel takes, from several runs.
 //!
 //! Run times are not normally distributed: they have a floor, a long tail, and often two humps. So
-//! the time of a kernel is the *median* of its runs, and its uncertainty is a
-//! confidence interval that assumes nothing about the distribution but independent runs: of `n`
-//! runs in increasing order, the median lies between the `l`-th least and the `l`-th greatest with
-//! probability `1 - 2 P(B <= l - 1)`, where B is the number of heads of `n` fair coins (H. A.
-//! David, H. N. Nagaraja, *Order Statistics*, 3rd ed. 2003, section 7.1; recommended for run times
-//! by T. Hoefler, R. Belli, *Scientific Benchmarking of Parallel Computing Systems*, SC 2015, and
-//! by J.-Y. Le Boudec, *Performance Evaluation of Computer and Communication Systems*, 2010,
-//! theorem 2.1). We take the narrowest such interval with at least 95 %; 6 runs are the fewest that
-//! have one.
+//! the time of a kernel is the *median* of its runs, and its uncertainty is a confidence interval
+//! that assumes nothing about the distribution but independent runs: of `n` runs in increasing
+//! order, the median lies between the `l`-th least and the `l`-th greatest with probability `1 - 2
+//! P(B <= l - 1)`, where B is the number of heads of `n` fair coins (H. A. David, H. N. Nagaraja,
+//! *Order Statistics*, 3rd ed. 2003, section 7.1; recommended for run times by T. Hoefler, R.
+//! Belli, *Scientific Benchmarking of Parallel Computing Systems*, SC 2015, and by J.-Y. Le Boudec,
+//! *Performance Evaluation of Computer and Communication Systems*, 2010, theorem 2.1). We take the
+//! narrowest such interval with at least 95 %; it takes 6 runs.
 //!
 //! The *spread* is half the interval's width over the median. Runs go on until it is at most
 //! [`SampleRule::spread`]. As the rule looks more than once, the confidence is a little below 95 %;
-//! it looks only when the number of runs has grown by two fifths, so that it looks at most nine
-//! times.
+//! it looks only when the number of runs has grown by two fifths, at most nine times.
 
 use std::time::Duration;
 
@@ -30,8 +28,7 @@ const MISS: f64 = 0.05;
 pub struct SampleRule {
     /// Runs before those that count, the one whose output is checked among them; at least 1.
     pub warm_up: usize,
-    /// Seconds of this machine's clock for which the device has had work by then: devices raise
-    /// their clock rate when they have it.
+    /// Seconds for which the device has had work by then: devices then raise their clock rate.
     pub warm_seconds: f64,
     /// Fewest runs that count.
     pub least: usize,
@@ -39,8 +36,7 @@ pub struct SampleRule {
     pub most: usize,
     /// The spread that is small enough, as a fraction.
     pub spread: f64,
-    /// Seconds, counted from the beginning of compiling, after which no run may end, by the longest
-    /// one so far; one is made in any case.
+    /// Seconds from the start of compiling after which no run may end; one is made in any case.
     pub seconds: f64,
 }
 
@@ -104,8 +100,7 @@ pub fn interval(runs: &[f64]) -> Option<(f64, f64)> {
     interval_missing(runs, MISS)
 }
 
-/// The interval that misses the median with at most this probability; nothing where runs are too
-/// few for one.
+/// The interval that misses the median with at most this probability; nothing for too few runs.
 pub fn interval_missing(runs: &[f64], miss: f64) -> Option<(f64, f64)> {
     let l = rank(runs.len(), miss)?;
     let runs = sorted(runs);

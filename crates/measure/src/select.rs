@@ -1,5 +1,4 @@
-//! Which configurations are measured: all, the model's best, a random sample, or what a guide
-//! chooses from.
+//! Which configurations are measured: all, the model's best, a random sample, or a guide's choice.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,8 +19,7 @@ use super::random::{below, seeded};
 pub enum Selection {
     /// All of them.
     All,
-    /// This many of the best by the model; under the profile `resources`, of the best distinct
-    /// programs.
+    /// This many of the model's best; under the profile `resources`, of the best distinct programs.
     Top(usize),
     /// This many, chosen at random.
     Sample {
@@ -143,8 +141,7 @@ pub fn candidates_among(
     Ok(Candidates { bound, candidates, looked, sampled: false })
 }
 
-/// How many valid configurations there are; the greatest number if they were not counted, or are
-/// more.
+/// How many valid configurations there are; the greatest number if uncounted or more.
 pub fn total(configurations: &Configurations<'_>) -> usize {
     configurations.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX)
 }
@@ -167,8 +164,7 @@ fn listed(problem: &Problem, count: usize, seed: u64) -> Result<Vec<Bound>, Solv
     Ok(bound.filter(|(i, _)| chosen.next_if_eq(i).is_some()).map(|(_, b)| b).collect())
 }
 
-/// `count` different ones of `total` configurations, each as likely as another; all, if there are
-/// no more.
+/// `count` different ones of `total` configurations, all equally likely; at most all.
 fn drawn(
     configurations: &Configurations<'_>,
     total: &BigUint,

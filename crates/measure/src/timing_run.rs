@@ -73,7 +73,6 @@ impl Stage {
 pub struct TimingRun<'s> {
     session: &'s Session,
     buffers: Buffers<'s>,
-    /// The outputs as they should be.
     expected: Option<Expected<'s>>,
     compare: DeviceCompare<'s>,
     /// Made for the first job that wants it.
@@ -227,8 +226,7 @@ impl<'s> TimingRun<'s> {
         Ok(Some(least).filter(|least| *least > cutoff))
     }
 
-    /// The program of a job: its binary, or compiled from its source if there is none or the driver
-    /// refuses it.
+    /// The program of a job: its binary, or its compiled source if there is none or it is refused.
     fn built(&self, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
         let binary = job.binary.as_ref().and_then(|path| std::fs::read(path).ok());
         let load = |binary: Vec<u8>| DeviceProgram::load(self.session, &binary, &job.code.options);
@@ -322,7 +320,6 @@ impl<'s> TimingRun<'s> {
         Ok(())
     }
 
-    /// Compares the outputs with what they should be.
     fn check(&mut self, job: &Job) -> Result<(), JobError> {
         let Some(expected) = &mut self.expected else { return Ok(()) };
         expected.check(job, &self.buffers, &mut self.compare)
@@ -351,7 +348,6 @@ pub fn compile(session: &Session, job: &Job, into: &Path) -> Result<(f64, bool),
     Ok((began.elapsed().as_secs_f64(), kept))
 }
 
-/// Compiles a job's program from its source.
 fn compiled<'s>(session: &'s Session, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
     DeviceProgram::build(session, &job.program(), &job.code.options).map_err(|e| match e {
         DeviceError::Build { log, .. } => JobError::job(FailureKind::Compile, explain(job, &log)),

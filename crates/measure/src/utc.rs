@@ -17,8 +17,7 @@ fn text(seconds: u64, micros: u32) -> String {
 
 /// Year, month and day of a number of days after 1 January 1970, in the Gregorian calendar.
 fn date(days: u64) -> (u64, u64, u64) {
-    // Days since 1 March of the year 0: the leap day is then the last of its year, and 400 years
-    // are always as long.
+    // Days since 1 March of the year 0: a leap day ends its year, 400 years are as long.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

@@ -161,7 +161,6 @@ pub fn serve(choice: DeviceChoice, compiles: bool) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Does what a request wants.
 fn answer<'s>(
     session: &'s Session,
     bench: &mut TimingRun<'s>,

@@ -105,8 +105,7 @@ fn one_by_one(
 /// Most regions that are examined.
 const MAX_REGIONS: usize = 1 << 12;
 
-/// The counts of a launch of these sizes, global and local, by regions; `None` where there are too
-/// many, or some item has no value.
+/// The counts of a launch of these sizes by regions; `None` if too many, or an item has no value.
 fn by_regions(problem: &Problem, bound: &Bound, sizes: [i64; 2]) -> Option<LaunchCounts> {
     if sizes.iter().any(|size| *size < 1) {
         return None;
@@ -134,7 +133,6 @@ fn by_regions(problem: &Problem, bound: &Bound, sizes: [i64; 2]) -> Option<Launc
     Some(counts)
 }
 
-/// The counts of one region.
 struct Regional<'a> {
     env: &'a [i64],
     axes: &'a Axes,
@@ -202,7 +200,6 @@ impl Counter<'_> {
         expr.eval(self.env).map_err(|e| self.problem.fault(&stmt.at, &e, self.env))
     }
 
-    /// The program, `times` times.
     fn program(
         &self,
         program: &Program,

@@ -57,7 +57,6 @@ impl Problem {
     }
 }
 
-/// The values of slots that are known.
 struct Known {
     slots: Vec<Option<i64>>,
 }
@@ -73,14 +72,11 @@ impl Known {
     }
 
     fn put_in(&self, expr: &Expr) -> Expr {
-        let by = expr.replace(&mut |slot| {
+        let Ok(expr) = expr.replace(&mut |slot| {
             let value = self.slots.get(*slot).copied().flatten();
             Ok::<_, Infallible>(value.map_or(Expr::Name(*slot), Expr::Int))
         });
-        match by {
-            Ok(expr) => expr,
-            Err(never) => match never {},
-        }
+        expr
     }
 
     fn domain(&self, domain: &Domain) -> Domain {

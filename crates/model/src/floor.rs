@@ -6,8 +6,8 @@
 //! picoseconds, rounded down.
 //!
 //! What all groups do is done by the busiest unit as often as it has groups, and by its busiest
-//! scheduler as often as it has warps. Of what only some groups do only the average of all units
-//! is known.
+//! scheduler as often as it has warps. Of what only some groups do the average of all units is
+//! known.
 
 use tickbound_expr::{BinaryOp, Expr, Function};
 
@@ -101,8 +101,7 @@ impl Floor {
         Ok(mhz)
     }
 
-    /// The floor of one configuration in picoseconds, and the term that binds; `None` where a part
-    /// has no value.
+    /// The floor of one configuration in picoseconds, and the binding term; `None` without a value.
     pub fn at(&self, env: &[i64]) -> Option<(i64, FloorTerm)> {
         let values =
             self.terms.iter().filter_map(|(term, time)| Some((time.eval(env).ok()?, *term)));

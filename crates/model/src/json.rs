@@ -20,7 +20,6 @@ pub(crate) struct Object<'v> {
     known: Vec<&'static str>,
 }
 
-/// Joins a path and a key.
 pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

@@ -61,8 +61,7 @@ pub struct Warps {
     pub global_latency: i64,
 }
 
-/// Numbers that take their default from another ([`Platform::default_from`]), each after the one
-/// that it takes it from.
+/// Numbers with another's default ([`Platform::default_from`]), each after that one.
 const DERIVED: [&str; 5] = [
     "atomic_access",
     "local_atomic_access",
@@ -104,7 +103,6 @@ const fn rule(
     FieldRule { key, name: key, least, default, what, in_ticks: false }
 }
 
-/// A time in ticks.
 const fn time(key: &'static str, default: Option<i64>, what: &'static str) -> FieldRule {
     FieldRule { in_ticks: true, ..rule(key, 0, default, what) }
 }
@@ -138,8 +136,7 @@ const FIELDS: &[FieldRule] = &[
         "shared_local_atomic_access",
         None,
         "ticks of one atomic operation on an address of local memory that all items of a group \
-         use; as \
-         local_atomic_access if absent",
+         use; as local_atomic_access if absent",
     ),
     time("barrier", Some(0), "ticks from the last arrival at a barrier to its release"),
     time("group_start", Some(0), "ticks to start a group on a unit"),
@@ -158,7 +155,6 @@ const WARP_FIELDS: &[FieldRule] = &[
     rule("memory_slots", 1, None, "most warps of a unit with a global access under way"),
 ];
 
-/// The fields of the object `resources`.
 fn resource_fields() -> impl Iterator<Item = FieldRule> {
     Resources::FIELDS.iter().map(|(key, least, what)| rule(key, *least, None, what))
 }
@@ -292,8 +288,7 @@ impl Platform {
         Ok(())
     }
 
-    /// Replaces the field that expressions call `name`, and what takes its default from it; `None`
-    /// if there is no such field.
+    /// Replaces the field that expressions call `name`, and what defaults to it; `None` without it.
     pub fn set(&mut self, name: &str, value: i64) -> Option<Result<(), ModelError>> {
         let named = |rule: &FieldRule| rule.name == name;
         if let Some(rule) = FIELDS.iter().chain(WARP_FIELDS).find(|rule| named(rule)) {

@@ -28,8 +28,7 @@ tickbound_input::named! {
         Published2023 = "published-2023",
         /// Garanina, Gorlatch 2021 (seed 001): multiprocessors with dispatchers that run warps.
         Published2021 = "published-2021",
-        /// What the kernel uses of a device's resources, instead of what its items do one after
-        /// another.
+        /// What the kernel uses of a device's resources, instead of what its items do in sequence.
         Resources = "resources",
     }
 }
@@ -155,8 +154,7 @@ pub fn parse_json(text: &str) -> Result<Value, ModelError> {
 }
 
 impl Problem {
-    /// The same problem without what the host does after the launch (`finish`): what a device's
-    /// clock times.
+    /// The same problem without `finish`, what the host does after the launch: what a device times.
     #[must_use]
     pub fn kernel_alone(mut self) -> Problem {
         self.finish.clear();
@@ -188,8 +186,7 @@ impl Problem {
         self.first_parameter() + self.parameters.len()
     }
 
-    /// True if warps compete for dispatchers and memory, so that a configuration's time depends on
-    /// its schedule.
+    /// True if warps compete for dispatchers and memory, so that times depend on the schedule.
     pub fn has_open_schedule(&self) -> bool {
         self.profile == Profile::OpenCl && self.platform.warps().is_some()
     }

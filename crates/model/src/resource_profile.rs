@@ -2,8 +2,7 @@
 //!
 //! `docs/semantics.md` has the formulas in prose. All is in whole numbers. Times inside are in
 //! parts of a clock, [`PARTS`] to one; only the end is rounded to clocks. The simulator fills the
-//! formulas with the numbers of one configuration, the closed form with expressions over the
-//! parameters.
+//! formulas with numbers of one configuration, the closed form with expressions over parameters.
 
 pub use crate::quantity::PARTS;
 use crate::quantity::Quantity;
@@ -112,8 +111,7 @@ struct Formulas<'p, Q> {
     warps: Q,
 }
 
-/// Bytes that move between L1 and L2 for a group, and between the last cache and memory for the
-/// launch.
+/// Bytes that move between L1 and L2 for a group, and between last cache and memory for the launch.
 struct Moved<Q> {
     l2: Q,
     dram: Q,
@@ -237,8 +235,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
         ((self.name)(wanted.min(&cap)), spilled)
     }
 
-    /// What bounds the groups that a unit holds at once. A bound that does not apply is that of
-    /// the launch.
+    /// What bounds the groups that a unit holds at once; else the bound of the launch.
     fn occupancy(&self, registers: &Q) -> Vec<(OccupancyLimit, Q)> {
         let r = &self.r;
         let launch = self.groups.ceil(&self.units());
@@ -362,8 +359,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
         Moved { l2: of_l2, dram }
     }
 
-    /// Bytes that the device's memory moves for a launch that is repeated: none where the caches
-    /// hold all of them.
+    /// Bytes that the device's memory moves for a repeated launch: none where caches hold all.
     fn beyond_caches(&self, dram: &Q) -> Q {
         let r = &self.r;
         match r.l2_size.filter(|_| self.has(Part::Warm)) {

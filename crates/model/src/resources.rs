@@ -82,8 +82,7 @@ impl Part {
 
 macro_rules! resources {
     ($($(#[doc = $about:tt])+ $name:ident: $least:literal,)+) => {
-        /// The resources of a platform. All are optional: what is absent has no limit and
-        /// takes no time.
+        /// The resources of a platform. What is absent has no limit and takes no time.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub struct Resources {
             $($(#[doc = $about])+ pub $name: Option<i64>,)+

@@ -1,7 +1,6 @@
 //! Parts of an expression as definitions of a problem.
 //!
-//! What occurs several times in an expression is evaluated once, and no text of it is too long or
-//! nested too deeply to be read again.
+//! Repeated parts of an expression are evaluated once, and its texts can be read again.
 
 use std::collections::HashMap;
 
@@ -47,15 +46,12 @@ impl Problem {
     }
 }
 
-/// The parts of an expression.
 struct Parts<'e> {
-    /// How often each occurs.
     times: HashMap<&'e Expr, usize>,
     /// Where the values of names lie, those of new definitions at the end.
     of: Vec<Interval>,
     /// The slots of parts that are definitions.
     known: HashMap<&'e Expr, Slot>,
-    /// The new definitions.
     new: Vec<Expr>,
 }
 

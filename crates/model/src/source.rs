@@ -115,8 +115,7 @@ impl fmt::Display for QuestionKey {
 }
 
 tickbound_input::named! {
-    /// The language of a source; of OpenCL C with its version, called as compilers call it after
-    /// `-cl-std=`.
+    /// The language of a source; of OpenCL C with its version, as after `-cl-std=`.
     #[derive(Default)]
     pub enum Standard {
         /// OpenCL C 1.2.

@@ -8,8 +8,7 @@
 use super::kernel::{Program, Stmt, StmtKind};
 use tickbound_expr::{Expr, Slot};
 
-/// The program where only slots from `open` on are still to be chosen; `env` has the values of
-/// those before.
+/// The program where only slots from `open` on are to be chosen; `env` has the values before.
 pub fn special(program: &[Stmt], env: &[i64], open: Slot) -> Program {
     program_with(program, &|expr| expr.special(env, open))
 }

@@ -120,7 +120,6 @@ impl Settler<'_> {
         same
     }
 
-    /// True if the items of each launch agree.
     fn same_in_launches(&self, expr: &Expr) -> bool {
         let mut left = MAX_REGIONS;
         let all = self.distinct(expr);
@@ -155,8 +154,7 @@ impl Settler<'_> {
         true
     }
 
-    /// True if the first item of a launch, the last of its group and the last of all do not agree:
-    /// most that differ are known by these.
+    /// True if a launch's first item, the last of its group and the last of all differ, as most do.
     fn ends_differ(&self, expr: &Expr, bound: &Bound, [global, local]: [i64; 2]) -> bool {
         let mut env = bound.env.clone();
         let mut at = |gid: i64| {

@@ -3,8 +3,7 @@
 //! The profile `resources` computes a run time from these (`docs/semantics.md` has the formulas). A
 //! problem file states them in its field `usage`; the reader of a kernel's source adds those that
 //! the file does not state ([`Problem::set_usage`](crate::Problem::set_usage)). They are over
-//! inputs, platform numbers, parameters and definitions: what differs between items has no place
-//! here.
+//! inputs, platform numbers, parameters and definitions: nothing that differs between items.
 
 use super::error::ModelError;
 use super::json::Field;
@@ -63,8 +62,7 @@ usage! {
     global_wavefronts,
     /// Of one warp: lines that its global requests touch, each request for itself.
     global_lines,
-    /// Of one warp: those of the global requests that go through the path for data that nothing
-    /// writes.
+    /// Of one warp: the global requests on the path for data that nothing writes.
     read_only_requests,
     /// Of one warp: barriers that it reaches.
     barriers,
@@ -82,16 +80,13 @@ usage! {
     registers,
     /// Of one item: memory operations for each register above those it can have.
     spill_uses,
-    /// Of the whole launch: bytes that L2 does not have when they are read, if they are more
-    /// than `dram_bytes`.
+    /// Of the whole launch: bytes read that are not in L2, if more than `dram_bytes`.
     beyond_l2_bytes,
-    /// Of the whole launch: bytes between L2 and the cache behind it, if they are more than
-    /// `dram_bytes`.
+    /// Of the whole launch: bytes between L2 and the cache behind it, if more than `dram_bytes`.
     l3_bytes,
     /// Of the whole launch: bytes between the last cache and the device's memory.
     dram_bytes,
-    /// Of the whole launch: atomic operations on one address of global memory, which are done one
-    /// after the other.
+    /// Of the whole launch: atomic operations on one address of global memory, done in sequence.
     shared_atomics,
     /// Of the whole launch: clocks that it takes at least, also if it uses less.
     least_clocks,

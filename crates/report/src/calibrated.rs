@@ -6,8 +6,7 @@ use tickbound_measure::calibrate::{Calibration, Sample};
 
 use crate::Table;
 
-/// A calibration as text: its numbers, beside those of the shipped platform of the device if there
-/// is one, and what else was measured.
+/// A calibration as text: its numbers beside those of a shipped platform, and all else.
 pub fn words(found: &Calibration) -> String {
     let spread = |s: &Sample| match (s.seen(), s.steady) {
         (false, _) => "-".to_owned(),

@@ -161,7 +161,6 @@ impl Chart {
     }
 }
 
-/// The value at a place of the horizontal axis.
 fn value_at(values: &[i64], place: &SegmentValue<usize>) -> String {
     match place {
         SegmentValue::Exact(i) | SegmentValue::CenterOf(i) => {

@@ -169,7 +169,7 @@ fn arithmetic(kind: Arithmetic) -> &'static str {
 
 /// A number with the names of steps as OpenCL C writes them.
 pub fn number(number: &SymbolExpr) -> String {
-    let spelled = number.replace(&mut |name: &String| {
+    let Ok(spelled) = number.replace(&mut |name: &String| {
         let Some(own) = name.strip_prefix('$') else {
             return Ok::<_, std::convert::Infallible>(Expr::Name(name.clone()));
         };
@@ -188,10 +188,7 @@ pub fn number(number: &SymbolExpr) -> String {
             None => id.unwrap_or_else(|| own.to_owned()),
         }))
     });
-    match spelled {
-        Ok(number) => number.to_string(),
-        Err(never) => match never {},
-    }
+    spelled.to_string()
 }
 
 /// A kernel program that was written by hand.

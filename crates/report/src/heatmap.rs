@@ -48,7 +48,6 @@ impl HeatMap {
     }
 }
 
-/// A heat map and where everything in it goes.
 struct Drawing<'a> {
     map: &'a HeatMap,
     layout: Layout,

@@ -4,8 +4,9 @@ use tickbound_input::named::Named;
 use tickbound_model::{Floor, FloorTerm, Problem};
 
 use super::table::Table;
-use crate::answer::{About, tenth_of_millisecond, values};
-use crate::answer::{BaselineComparison, End, Entry, MeasuredFloor, Measurement};
+use crate::answer::{
+    About, BaselineComparison, End, Entry, MeasuredFloor, Measurement, tenth_of_millisecond, values,
+};
 use tickbound_measure::floors::FloorReport;
 use tickbound_measure::outcome::{FailureKind, Outcome, Timed};
 use tickbound_measure::{MeasureReport, Measured, Versus};
@@ -241,7 +242,6 @@ impl MeasuredTimes<'_> {
     }
 }
 
-/// Floors as data.
 fn floor(report: &FloorReport) -> MeasuredFloor {
     let named = |(term, n): (&FloorTerm, &usize)| (term.name().to_owned(), *n);
     MeasuredFloor {

@@ -5,6 +5,7 @@
 //! Gorlatch (2023), else milliseconds. Over others: each configuration as a point, its time over
 //! the model's ticks; without a model, over its place in the order of times.
 
+use itertools::Itertools;
 use tickbound_model::Problem;
 
 use super::chart::{Chart, ChartData, MAX_LINES};
@@ -66,27 +67,22 @@ impl MeasuredTimes<'_> {
     }
 
     fn over_ticks(&self) -> Option<Chart> {
-        let points = self
-            .report
-            .results
-            .iter()
-            .zip(self.ticks)
-            .filter_map(|(m, ticks)| Some(((*ticks)? as f64, milliseconds(m)?)));
-        let points: Vec<(f64, f64)> = points.filter(|(x, y)| *x > 0.0 && *y > 0.0).collect();
-        (!points.is_empty()).then(|| Chart {
-            title: self.title(),
-            x: "ticks of the model (logarithmic)".to_owned(),
-            y: "milliseconds (logarithmic)".to_owned(),
-            data: ChartData::Points(points),
-        })
+        let results = self.report.results.iter().zip(self.ticks);
+        let points = results.filter_map(|(m, ticks)| Some(((*ticks)? as f64, milliseconds(m)?)));
+        let points = points.filter(|(x, y)| *x > 0.0 && *y > 0.0);
+        self.points("ticks of the model (logarithmic)", points.collect())
     }
 
     fn in_order(&self, ranked: &[&Measured]) -> Option<Chart> {
         let times = ranked.iter().filter_map(|m| milliseconds(m)).filter(|t| *t > 0.0);
-        let points: Vec<(f64, f64)> = times.enumerate().map(|(i, t)| ((i + 1) as f64, t)).collect();
+        let points = times.enumerate().map(|(i, t)| ((i + 1) as f64, t)).collect();
+        self.points("configurations, fastest first (logarithmic)", points)
+    }
+
+    fn points(&self, x: &str, points: Vec<(f64, f64)>) -> Option<Chart> {
         (!points.is_empty()).then(|| Chart {
             title: self.title(),
-            x: "configurations, fastest first (logarithmic)".to_owned(),
+            x: x.to_owned(),
             y: "milliseconds (logarithmic)".to_owned(),
             data: ChartData::Points(points),
         })
@@ -99,8 +95,5 @@ fn milliseconds(measured: &Measured) -> Option<f64> {
 
 /// The values of a parameter, in increasing order.
 fn distinct(ranked: &[&Measured], parameter: usize) -> Vec<i64> {
-    let mut values: Vec<i64> = ranked.iter().map(|m| m.bound.configuration.0[parameter]).collect();
-    values.sort_unstable();
-    values.dedup();
-    values
+    ranked.iter().map(|m| m.bound.configuration.0[parameter]).sorted_unstable().dedup().collect()
 }

@@ -81,8 +81,7 @@ impl MeasuredTimes<'_> {
         shown
     }
 
-    /// The floors of the configurations, where they hold on the device; `ticks` is the column of
-    /// the model's times.
+    /// The floors of configurations, if they hold; `ticks`: the column of model times.
     fn row_floors(&self, ticks: Option<usize>) -> Option<RowFloors> {
         let (floors, results) = (self.floors?, &self.report.results);
         let on_device = self.report.floor.as_ref()?;

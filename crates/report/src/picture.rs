@@ -115,8 +115,7 @@ pub(super) fn svg(picture: &impl Picture, path: &Path) -> Result<String, ReportE
     Ok(text)
 }
 
-/// A picture as SVG text as a PNG, with the built-in font on every machine; a failure names
-/// `path`.
+/// A picture as SVG text as a PNG, always with the built-in font; a failure names `path`.
 fn png(svg: &str, path: &Path) -> Result<Vec<u8>, ReportError> {
     let fault = |why: String| ReportError::draw(path, &why);
     let mut options = usvg::Options::default();

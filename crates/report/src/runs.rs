@@ -1,8 +1,6 @@
-//! Timelines of one run or several as a picture: the runs below each other, all over the same
-//! ticks, so that they can be compared.
+//! Timelines of runs as a picture: below each other, over the same ticks, for comparison.
 //!
-//! What goes in are the [`LaneChart`] of pages, with what was drawn coarsely or left out already
-//! said in them.
+//! In go [`LaneChart`]s of pages, which say what is drawn coarsely or left out.
 
 use std::path::{Path, PathBuf};
 
@@ -33,8 +31,7 @@ const KEY: i32 = 150;
 const INK: RGBColor = RGBColor(40, 40, 40);
 const EMPTY: RGBColor = RGBColor(240, 240, 240);
 
-/// Colours of kinds of work, as pages have them (after Okabe and Ito), and pale ones of what warps
-/// wait for.
+/// Colours of kinds of work, as on pages (after Okabe and Ito), and pale ones for waits of warps.
 const KINDS: [(&str, RGBColor); 11] = [
     ("global", RGBColor(0, 114, 178)),
     ("local", RGBColor(0, 158, 115)),
@@ -78,7 +75,6 @@ impl Runs {
         self.runs.iter().map(|(_, lanes)| lanes.end).max().unwrap_or(1).max(1)
     }
 
-    /// Kinds of work in all runs.
     fn kinds(&self) -> IndexSet<&str> {
         self.runs.iter().flat_map(|(_, lanes)| lanes.kinds.iter().map(String::as_str)).collect()
     }

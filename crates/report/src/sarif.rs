@@ -2,6 +2,7 @@
 //!
 //! OASIS, Static Analysis Results Interchange Format 2.1.0, sections 3.13 to 3.33.
 
+use itertools::Itertools;
 use serde_json::{Value, json};
 
 /// How much a finding matters.
@@ -24,19 +25,16 @@ pub struct SarifFinding {
     pub level: SarifLevel,
     /// The text.
     pub message: String,
-    /// Files, as paths that the reader can resolve, and lines from 1; the first one is where it is
-    /// shown.
+    /// Files, as paths that readers can resolve, and lines from 1; it is shown at the first.
     pub places: Vec<(String, u32)>,
 }
 
 /// A log with one run of this program.
 pub fn sarif(findings: &[SarifFinding]) -> Value {
-    let mut rules: Vec<&(String, String)> = findings.iter().map(|one| &one.rule).collect();
-    rules.sort();
-    rules.dedup();
     let rule =
-        |(id, name): &&(String, String)| json!({ "id": id, "shortDescription": { "text": name } });
-    let rules: Vec<Value> = rules.iter().map(rule).collect();
+        |(id, name): &(String, String)| json!({ "id": id, "shortDescription": { "text": name } });
+    let rules = findings.iter().map(|one| &one.rule).sorted().dedup();
+    let rules: Vec<Value> = rules.map(rule).collect();
     let results: Vec<Value> = findings.iter().map(result).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
 
-use crate::answer::Measurement;
-use crate::answer::Scored;
 use crate::answer::comparison::Comparison;
 use crate::answer::why::Why;
 use crate::answer::{
     Answer, Checked, Explained, Raced, RuleMeasurement, Simulated, SizeRule, Verified,
 };
+use crate::answer::{Measurement, Scored};
 
 const PUBLISHED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/answer.schema.json");
@@ -47,8 +46,7 @@ enum Printed {
     RuleMeasurement(Box<RuleMeasurement>),
 }
 
-/// The objects of [`Printed`], by the names of their types: one that has another's keys too is none
-/// of it.
+/// The objects of [`Printed`] by type name: one with another's keys beside its own is not of it.
 const OBJECTS: [&str; 12] = [
     "Answer",
     "Comparison",

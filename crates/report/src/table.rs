@@ -229,8 +229,7 @@ fn least_width(cell: &str) -> usize {
     cell.split_whitespace().enumerate().map(|(i, word)| place(i) + word.width()).max().unwrap_or(0)
 }
 
-/// A text in lines of at most `width` columns: the first one keeps its indentation, others have
-/// `more` blanks more.
+/// A text in lines of `width` columns: the first keeps its indentation, others have `more` more.
 fn broken(text: &str, width: usize, more: usize) -> Vec<String> {
     if text.width() <= width {
         return vec![text.to_owned()];
@@ -260,8 +259,7 @@ struct Column {
 }
 
 impl Column {
-    /// A cell in lines of the column's width: the first one keeps its indentation, others have
-    /// [`HANGS`] blanks more.
+    /// A cell in lines of the column's width: the first as indented, others [`HANGS`] more.
     fn broken(&self, text: &str) -> Vec<String> {
         broken(text, self.width, HANGS)
     }
@@ -277,8 +275,7 @@ impl Column {
     }
 }
 
-/// A number as reports write them: an optional sign, digits, an optional fraction and an optional
-/// unit letter or percent sign behind it.
+/// A number as in reports: digits, optionally a sign, a fraction, and a unit or percent.
 fn is_number(text: &str) -> bool {
     let text = text.strip_prefix(['-', '+']).unwrap_or(text);
     let text = text.strip_suffix(['%', 'x', 's']).unwrap_or(text).trim_end();

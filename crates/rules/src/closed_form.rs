@@ -165,15 +165,11 @@ impl<'p> Steps<'p> {
         Steps { sizes, first_parameter, known, first, steps: Vec::new(), of }
     }
 
-    /// An expression with the values of slots that are known.
     fn put_in(&self, expr: &Expr) -> Expr {
-        let by = expr.replace(&mut |slot| {
+        let Ok(expr) = expr.replace(&mut |slot| {
             Ok::<_, Infallible>(self.known.get(slot).cloned().unwrap_or(Expr::Name(*slot)))
         });
-        match by {
-            Ok(expr) => expr.special(&[], 0).simplified(),
-            Err(never) => match never {},
-        }
+        expr.special(&[], 0).simplified()
     }
 
     /// The same value as a number or a name.
@@ -262,7 +258,6 @@ impl<'p> Steps<'p> {
         .map_err(|slot| format!("it depends on slot {slot}, which is no size"))
     }
 
-    /// The steps that an expression needs.
     fn used(&self, last: &SizeExpr) -> Result<Vec<(String, SizeExpr)>, String> {
         let mut needed: Vec<String> = Vec::new();
         last.names(&mut |name: &String| needed.push(name.clone()));

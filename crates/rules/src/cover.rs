@@ -1,5 +1,7 @@
 //! The fewest variants that are good enough at every size.
 
+use itertools::Itertools;
+
 /// Variants by their places such that each size has one whose loss is at most `most`, or `None` if
 /// there are none. `losses[v][s]` is the loss of variant `v` at size `s`; `None`: not valid.
 ///
@@ -24,16 +26,14 @@ pub(crate) fn cover(losses: &[&[Option<u64>]], sizes: usize, most: u64) -> Optio
     Some(taken)
 }
 
-/// The least loss for which [`cover`] takes at most `variants`, and the variants; `None` if it
-/// takes more for every loss.
+/// The least loss for which [`cover`] takes at most `variants`, and these; `None` if there is none.
 pub(crate) fn least_loss(
     losses: &[&[Option<u64>]],
     sizes: usize,
     variants: usize,
 ) -> Option<(u64, Vec<usize>)> {
-    let mut levels: Vec<u64> = losses.iter().copied().flatten().flatten().copied().collect();
-    levels.sort_unstable();
-    levels.dedup();
+    let levels = losses.iter().copied().flatten().flatten().copied();
+    let levels: Vec<u64> = levels.sorted_unstable().dedup().collect();
     let fits = |most: u64| cover(losses, sizes, most).filter(|taken| taken.len() <= variants);
     // More loss never needs more variants in an exact cover; a greedy one is tried as if so.
     let (mut low, mut high) = (0, levels.len().checked_sub(1)?);

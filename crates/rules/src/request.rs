@@ -11,8 +11,7 @@ use crate::sizes::RuleSizes;
 pub struct RuleRequest<'r> {
     /// The sizes.
     pub sizes: &'r RuleSizes,
-    /// The problem at the size with a number: its first parameters have [`RuleSizes::values`], its
-    /// platform is that of the size.
+    /// The problem at a size: [`RuleSizes::values`] for its first parameters, and the platform.
     pub problem_at: &'r (dyn Fn(usize) -> Result<Problem, RuleError> + Sync),
     /// The greatest loss at any size, in millionths of the least time.
     pub loss: u64,
@@ -27,7 +26,6 @@ pub struct RuleRequest<'r> {
 }
 
 impl RuleRequest<'_> {
-    /// Whether the search is to end.
     pub(crate) fn stopped(&self) -> bool {
         let SearchOptions { timeout, since, .. } = self.options;
         let late = timeout.zip(since).is_some_and(|(most, since)| since.elapsed() > most);

@@ -42,12 +42,10 @@ impl Worst {
     }
 }
 
-/// Variants, of which the one that takes least time at a size is picked, and what is proved of
-/// them.
+/// Variants, of which the fastest at a size is picked, and what is proved of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// The values of all parameters that are not sizes, for each variant; those first that serve
-    /// most sizes.
+    /// The values of all parameters but the sizes, for each variant; those of most sizes first.
     pub variants: Vec<Variant>,
     /// At how many sizes each variant is picked.
     pub serves: Vec<usize>,
@@ -57,8 +55,7 @@ pub struct Rule {
     pub times: Vec<Vec<Option<i64>>>,
     /// The size with the greatest loss.
     pub worst: Worst,
-    /// For fewer variants, beginning with one, the greatest loss in millionths; `None` where no
-    /// such variants are valid at all sizes.
+    /// For one variant and more, the greatest loss in millionths; `None`: not valid everywhere.
     pub curve: Vec<Option<u64>>,
     /// Numbers of the sizes at which no configuration is valid.
     pub infeasible: Vec<usize>,
@@ -131,7 +128,6 @@ impl Rule {
     }
 }
 
-/// What variants are to reach.
 #[derive(Debug, Clone, Copy)]
 enum Goal {
     /// At most this loss, in millionths, with as few as possible.
@@ -207,8 +203,7 @@ impl<'r> RuleSearch<'r> {
         })
     }
 
-    /// Adds sizes to those that variants are chosen for, and what is near their least times to
-    /// what they are chosen from.
+    /// Adds sizes that variants are chosen for, and as variants what is near their least times.
     fn join(&mut self, sizes: &[usize]) -> Result<(), RuleError> {
         self.times.find_least(sizes, &[])?;
         let new: Vec<usize> = sizes

@@ -56,8 +56,7 @@ impl Dimension {
     }
 }
 
-/// All combinations of values of some inputs, on one platform or several. The last input changes
-/// first, the platform last.
+/// All combinations of input values, on some platforms; the last input changes first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RuleSizes {
     dimensions: Vec<Dimension>,

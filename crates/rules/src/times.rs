@@ -19,14 +19,12 @@ pub(crate) type Variant = Vec<i64>;
 /// Most configurations near the least time that are listed for a size.
 const MAX_NEAR: usize = 2_000;
 
-/// What is known at one size.
 struct AtSize {
     least: LeastTime,
     /// The problem and its closed form, where a configuration is valid.
     model: Option<(Problem, Option<Cost>)>,
 }
 
-/// What is known of all sizes.
 pub(crate) struct Times<'r> {
     request: &'r RuleRequest<'r>,
     at: Vec<OnceLock<AtSize>>,
@@ -41,8 +39,7 @@ impl<'r> Times<'r> {
         Times { request, at, known: AtomicUsize::new(0), columns: BTreeMap::new() }
     }
 
-    /// The least time at a size; `None` if no configuration is valid, or the search was not made
-    /// or did not end.
+    /// The least time at a size; `None` if nothing is valid, or no search has ended.
     pub fn least(&self, size: usize) -> Option<&TimedConfiguration> {
         match &self.at[size].get()?.least {
             LeastTime::Proved(best) => Some(best),

@@ -140,8 +140,7 @@ fn main() {
     );
     println!(
         "barrier. Made by `cargo xtask run schedules`; all in one run, one thread each. CP-SAT, \
-         with \
-         one worker, is asked for the best"
+         with one worker, is asked for the best"
     );
     println!(
         "case alone, and its dispatchers may idle while a warp is ready, which is easier \

@@ -28,7 +28,6 @@ const MAX_UNITS: i128 = 1 << 120;
 /// of 2: other ratios are rounded down to them.
 const FINE: u32 = 24;
 
-/// Where a run is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Here {
     pub node: u32,
@@ -38,16 +37,14 @@ pub(crate) struct Here {
     pub work: i128,
 }
 
-/// What is to come for one end. Numbers of the best end are as they are, those of the worst end
-/// negative. In *units* all are whole.
+/// What is to come for one end. Numbers of the worst end are negative. In *units* all are whole.
 pub(crate) struct Ahead {
     pub end: End,
     /// One tick.
     unit: i128,
     /// What work takes in the main part.
     main: i128,
-    /// The same in the rest, by the number of groups that are left; not above what more groups
-    /// take.
+    /// The same in the rest, by the number of groups left; not above what more groups take.
     rest: Vec<i128>,
     /// The most work of a group.
     longest: i128,
@@ -123,8 +120,7 @@ impl Ahead {
         (work && fits(launch.most().into(), self.unit)).then_some(())
     }
 
-    /// What no run undercuts, or for the worst end what none exceeds: the tick at which the last
-    /// group ends.
+    /// The tick at which the last group ends: no run undercuts it, or for the worst end exceeds it.
     pub fn bound(&self, launch: &WarpLaunch, root: u32) -> Option<i64> {
         let to_end = self.from(Here { node: root, main: true, work: self.all })?;
         let whole = to_end.div_euclid(self.unit) + i128::from(to_end.rem_euclid(self.unit) > 0);
@@ -169,8 +165,7 @@ impl Goal<'_> {
         Range::at(self.ahead.end.of(range))
     }
 
-    /// Whether a run that is here with these ticks may end by the goal; for the worst
-    /// end, not before it.
+    /// Whether a run here with these ticks may end by the goal; for the worst end, not before.
     pub fn may_reach(&self, range: Range, here: Here) -> bool {
         let Ahead { end, unit, .. } = self.ahead;
         let left = i128::from(self.tick) - i128::from(end.of(range));
@@ -198,8 +193,7 @@ fn work(launch: &WarpLaunch) -> Option<Vec<i128>> {
     Some(work)
 }
 
-/// Lowers the lengths of paths to an end until no step makes one shorter; `None` if `stop` returns
-/// true. There is no negative cycle.
+/// The least lengths of paths to an end, without negative cycles; `None` if `stop` returns true.
 fn settle(
     steps: &[Step],
     (unit, per_work): (i128, i128),

@@ -74,7 +74,7 @@ impl<T: Tick> Ranges<T> {
     }
 
     /// Takes in what is reached from these after this many ticks.
-    fn join(&mut self, from: &Ranges<T>, ticks: T) {
+    pub fn join(&mut self, from: &Ranges<T>, ticks: T) {
         for (here, there) in self.least.iter_mut().zip(&from.least) {
             *here = (*here).min(*there + ticks);
         }
@@ -84,16 +84,14 @@ impl<T: Tick> Ranges<T> {
     }
 }
 
-/// States whose groups are in these phases on these units, and have the lanes' positions in this
-/// order.
+/// States whose groups are in these phases on these units, with the lanes' positions in this order.
 #[derive(Debug)]
 pub(crate) struct Cell {
     /// See [`Node::phases`](crate::graph::Node::phases).
     phases: u32,
     /// For each group the place of its position among those of a lane.
     pub pattern: Positions,
-    /// Where the ranges of a state are, by its number among those in the same phases; `NOWHERE` if
-    /// it was not reached.
+    /// Where a state's ranges are, by its number among those of its phases; `NOWHERE`: not reached.
     ranges: Vec<u32>,
 }
 
@@ -126,8 +124,7 @@ pub(crate) struct Batch<T> {
     pub ranks: Vec<Vec<(u32, u32)>>,
     /// Of the states that were reached.
     pub ranges: Vec<Ranges<T>>,
-    /// By the place of the group that reaches the end of its phase, for each lane that has come
-    /// there.
+    /// By the place of the group that ends its phase, for each lane that has come there.
     pub advances: FxHashMap<u32, Vec<Option<Advance>>>,
 }
 
@@ -165,17 +162,6 @@ impl<T: Tick> Batch<T> {
         at.and_then(|at| self.ranges.get(at as usize)).copied().unwrap_or(Ranges::NONE)
     }
 
-    /// All lanes reach a state after this many ticks.
-    pub fn reach_all(
-        &mut self,
-        graph: &Graph<'_>,
-        (cell, node): (u32, u32),
-        from: &Ranges<T>,
-        ticks: i64,
-    ) {
-        self.reached(graph, cell, node).join(from, T::of(ticks));
-    }
-
     /// One lane reaches a state.
     pub fn reach(&mut self, graph: &Graph<'_>, (cell, node): (u32, u32), lane: u32, range: Range) {
         let ranges = self.reached(graph, cell, node);
@@ -184,7 +170,7 @@ impl<T: Tick> Batch<T> {
         ranges.greatest[lane] = ranges.greatest[lane].max(T::of(range.greatest));
     }
 
-    fn reached(&mut self, graph: &Graph<'_>, cell: u32, node: u32) -> &mut Ranges<T> {
+    pub fn reached(&mut self, graph: &Graph<'_>, cell: u32, node: u32) -> &mut Ranges<T> {
         let of = graph.node(node);
         let places = &mut self.cells[cell as usize].ranges;
         let number = of.number as usize;

@@ -15,7 +15,7 @@ use crate::bounds::shared;
 use crate::error::{ScheduleError, TooLarge};
 use crate::launch::{Step, WarpLaunch};
 use crate::record::End;
-use crate::replay::{Names, Run};
+use crate::replay::{Event, Names, Run};
 use crate::rules::Tried;
 use crate::state::{Positions, State};
 use crate::sweep::moved;
@@ -90,7 +90,8 @@ fn search(
                 } else {
                     choice
                 };
-                let started = run.events().iter().filter(|event| event.is_start()).count();
+                let started =
+                    run.events().iter().filter(|e| matches!(e, Event::Started { .. })).count();
                 let segments = segments.saturating_sub(started as u64);
                 waiting.entry(segments).or_default().push(Follower { run, choice });
             }
@@ -188,22 +189,15 @@ impl Left {
             });
         }
         let count = launch.positions.len();
-        let mut paths = vec![0; count];
-        let mut later = vec![(vec![0; launch.dispatchers], 0); count];
+        let later = vec![(vec![0; launch.dispatchers], 0); count];
+        let mut left = Left { paths: vec![0; count], later, rests, queue: Vec::new() };
         for at in (0..count).rev() {
             let position = launch.positions[at];
-            paths[at] = launch.path(&launch.phases[position.phase as usize]);
-            let Some(next) = position.next.map(|next| next as usize) else { continue };
-            paths[at] += i64::from(launch.barrier) + paths[next];
-            let (mut busy, mut slots) = later[next].clone();
-            for begin in &launch.phases[launch.positions[next].phase as usize] {
-                let (of, slot) = rests[begin.rest as usize];
-                busy[begin.dispatcher as usize] += of * i64::from(begin.count);
-                slots += slot * i64::from(begin.count);
-            }
-            later[at] = (busy, slots);
+            left.paths[at] = launch.path(&launch.phases[position.phase as usize]);
+            let Some(next) = position.next else { continue };
+            left.paths[at] += i64::from(launch.barrier) + left.paths[next as usize];
+            left.later[at] = left.group(launch, next);
         }
-        let mut left = Left { paths, later, rests, queue: Vec::new() };
         left.queue = left.queued(launch);
         left
     }
@@ -274,8 +268,7 @@ impl Left {
         [longest, busiest, busy, slots, places].into_iter().max().unwrap_or(0)
     }
 
-    /// What the groups ask for that are not placed: of each dispatcher, of the slots, of the
-    /// places.
+    /// What groups ask for that are not placed: of each dispatcher, the slots, the places.
     fn waiting(&self, launch: &WarpLaunch, placed: u64) -> (Vec<i64>, i64, i64) {
         let none = || (vec![0; launch.dispatchers], 0, 0);
         let Some((first, alike)) = launch.queued(placed) else { return none() };

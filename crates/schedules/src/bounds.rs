@@ -107,8 +107,7 @@ impl WarpLaunch {
         load
     }
 
-    /// Adds what `count` groups ask for that begin at a position; returns what one of them takes
-    /// alone.
+    /// Adds what `count` groups from a position on ask for; returns what one takes alone.
     fn group(&self, first: u32, count: i64, load: &mut Load) -> i64 {
         let phases: Vec<&[Begin]> = self.phases_from(first).collect();
         let paths: Vec<i64> = phases.iter().map(|phase| self.path(phase)).collect();

@@ -63,8 +63,7 @@ pub(crate) fn reach<'a>(
     let too_late = || ScheduleError::TooLarge(TooLarge::Time);
     let root = graph.root();
     let (launch, sign) = (graph.launch, ahead.end.sign());
-    // Where the last group ends in a run that nothing hinders, and in one in which everything waits
-    // for everything else.
+    // Where the last group ends if nothing waits, and if everything waits for everything else.
     let ends = [launch.least() - launch.finish, launch.most() - launch.finish];
     let (near, last) = if sign > 0 { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
     let first = ahead.bound(launch, root).ok_or_else(too_late)?;

@@ -60,8 +60,7 @@ pub(crate) enum Turn {
     Advance(u32),
     /// It ends.
     Finish,
-    /// A group is placed that begins with this phase; it gets the last number before the order
-    /// applies.
+    /// A group that begins with this phase is placed; it is the last before the order applies.
     Place(u32),
 }
 

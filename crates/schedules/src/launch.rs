@@ -66,8 +66,7 @@ pub(crate) struct Begin {
     pub count: u32,
 }
 
-/// The warps of a group in order: for each the rests with which its phases begin, and its
-/// dispatcher.
+/// The warps of a group in order: for each the first rests of its phases, and its dispatcher.
 pub(crate) type NamedWarps = Vec<(Rc<[u32]>, u32)>;
 
 /// One configuration of a problem, ready to be explored.
@@ -112,7 +111,6 @@ pub(crate) struct Position {
 }
 
 impl WarpLaunch {
-    /// Groups of the launch.
     pub(crate) fn groups(&self) -> u64 {
         self.queue.iter().map(|(count, _)| count).sum()
     }

@@ -31,8 +31,7 @@ pub(crate) struct Level<'l, T> {
 }
 
 impl<'l, T: Tick> Level<'l, T> {
-    /// Nothing is to be examined. `states` were met so far: where these are many, few of them are
-    /// the same for many positions.
+    /// Nothing is to be examined. Of many `states` met, few are the same for many positions.
     pub fn new(launch: &'l WarpLaunch, next: Option<u32>, states: usize) -> Level<'l, T> {
         let width = (1 << 20) / states.max(1);
         Level {

@@ -67,17 +67,14 @@ pub struct ScheduleEnds {
     pub worst: i64,
     /// Different states, without places in the program.
     pub states: usize,
-    /// Visits of a state with its places in the program and the groups left, on the way that came
-    /// to both ends.
+    /// Visits of a state with its places and the groups left, on the way to both ends.
     pub visits: u64,
-    /// Steps that were not followed, as they cannot lead to an end; 0 where both ends were looked
-    /// for together.
+    /// Steps not followed, as they lead to no end; 0 where both ends were looked for together.
     pub dropped: u64,
     /// Groups that were not examined one by one, in the order of the queue; where each end was
     /// looked for by itself those of the best end, then those of the worst one.
     pub skipped: Vec<Skipped>,
-    /// A best and a worst schedule, for the simulator to follow; `None` if they would take more
-    /// than [`ScheduleLimits::max_recorded`].
+    /// A best and a worst schedule for the simulator, within [`ScheduleLimits::max_recorded`].
     pub scripts: Option<(Script, Script)>,
 }
 
@@ -188,8 +185,7 @@ impl WarpLaunch {
         Ok(ScheduleEnds { best, worst, states: graph.len(), visits, dropped, skipped, scripts })
     }
 
-    /// One end after the other, of the runs that may come to it; `None` if nothing is known of
-    /// that.
+    /// Each end by itself, of the runs that may come to it; `None` if that is not known.
     fn apart<'l>(
         &'l self,
         graph: &mut Graph<'l>,

@@ -11,11 +11,9 @@ pub struct ScheduleLimits {
     /// end is looked for by itself, with half of all visits, among the runs that may come to it;
     /// then again both.
     pub max_together: u64,
-    /// Longest period, in groups, after which a queue may be found to repeat itself; with 0 every
-    /// group is examined.
+    /// Longest period, in groups, of a queue that repeats itself; with 0 every group is examined.
     pub max_period: usize,
-    /// Most visits, and starts of a segment, for which schedules are recorded. One takes about 100
-    /// bytes.
+    /// Most visits and starts of segments for which schedules are recorded; 100 bytes each.
     pub max_recorded: u64,
 }
 

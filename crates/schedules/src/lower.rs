@@ -52,7 +52,6 @@ enum Irregular {
 /// What a warp does: its steps, phase by phase.
 type Trace = Vec<Vec<Step>>;
 
-/// The groups of a launch.
 #[derive(Default)]
 struct Groups {
     /// Kinds of groups, by their phases.
@@ -136,7 +135,6 @@ impl<'p> Lowering<'p> {
         })
     }
 
-    /// All groups.
     fn groups(&mut self, groups: i64) -> Result<Groups, Irregular> {
         let mut all = Groups::default();
         let item = self.problem.first_item_slot();
@@ -203,7 +201,6 @@ impl<'p> Lowering<'p> {
         rests.into_iter().rev().collect()
     }
 
-    /// What a warp of these items does.
     fn warp(&mut self, group: i64, items: &[i64]) -> Result<Trace, Irregular> {
         let mut steps = Vec::new();
         let problem = self.problem;

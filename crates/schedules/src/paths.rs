@@ -6,13 +6,13 @@
 //! the launch (the *main* part of the path); once none is left no place is taken (its *rest*).
 //! Neither the number of groups nor that of iterations decides how many states there are.
 
+use itertools::Itertools;
 use rustc_hash::FxHashSet;
 
 use crate::graph::{Graph, Kind, Turn};
 use crate::launch::WarpLaunch;
 
-/// Work that counts as a tick. The end of a phase that takes no time counts as one by itself, which
-/// weighs little beside this.
+/// Work that counts as a tick; the end of a phase without time counts 1.
 const TICK: i64 = 1 << 16;
 
 /// A step from one state to another.
@@ -25,7 +25,6 @@ pub(crate) struct Step {
     pub work: i64,
 }
 
-/// All paths of a launch.
 #[derive(Default)]
 pub(crate) struct Paths {
     /// Number of states.
@@ -41,15 +40,13 @@ pub(crate) struct Paths {
 }
 
 impl WarpLaunch {
-    /// The work of a phase, by its number.
     pub(crate) fn work(&self, phase: u32) -> i64 {
         self.path(&self.phases[phase as usize]).saturating_mul(TICK).saturating_add(1)
     }
 }
 
 impl Paths {
-    /// All states that are reached, and the steps between them; `None` if there are more than
-    /// `states`, or `stop` returns true.
+    /// All states reached, and the steps between them; `None` if more than `states`, or at a stop.
     pub fn new(graph: &mut Graph<'_>, states: usize, stop: &dyn Fn() -> bool) -> Option<Paths> {
         let follow = Follow::new(graph.launch);
         let root = graph.root();
@@ -118,12 +115,8 @@ impl Follow {
                 known.push(turn);
             }
         }
-        let mut first: Vec<u32> = Vec::new();
-        for (_, position) in &launch.queue {
-            first.push(launch.positions[*position as usize].phase);
-        }
-        first.sort_unstable();
-        first.dedup();
+        let first = launch.queue.iter().map(|(_, p)| launch.positions[*p as usize].phase);
+        let first = first.sorted_unstable().dedup().collect();
         let phases = u32::try_from(launch.phases.len()).unwrap_or(u32::MAX);
         Follow { turns, work: (0..phases).map(|phase| launch.work(phase)).collect(), first }
     }

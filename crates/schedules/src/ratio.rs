@@ -1,15 +1,13 @@
 //! The least ratio of ticks and work over all cycles of a graph (G. B. Dantzig, W. O. Blattner, M.
 //! R. Rao: *Finding a cycle in a graph with minimum cost to time ratio*, 1966).
 //!
-//! Ratios are fractions. Cycles are found by relaxing all steps until one closes, or nothing
-//! changes; each lowers the ratio.
+//! Relaxing all steps finds cycles, until one closes or nothing changes; each lowers the ratio.
 
 use std::ops::ControlFlow;
 
 use crate::paths::Step;
 
-/// Most ticks and most work of a cycle, and most work of a phase: sums of products of these stay
-/// within 127 bits.
+/// Most ticks and work of a cycle, and work of a phase: sums of products stay in 127 bits.
 pub(crate) const MOST: i128 = 1 << 32;
 
 /// A fraction; what it divides by is positive.
@@ -54,8 +52,7 @@ pub(crate) fn least_ratio(
     }
 }
 
-/// The ratio of a cycle whose ratio is less than this one, if there is any; `Break(None)` if `stop`
-/// said so.
+/// The ratio of a cycle with a lesser ratio, if there is any; `Break(None)` at a stop.
 fn negative_cycle(
     steps: &[Step],
     states: u32,

@@ -13,8 +13,7 @@ pub(crate) struct Range {
     pub greatest: i64,
 }
 
-/// Most ticks of a launch. Between two levels far fewer than as many can pass, so that no sum
-/// overflows.
+/// Most ticks of a launch. Between two levels far fewer can pass, so that no sum overflows.
 const MOST: i64 = 1 << 60;
 
 impl Range {
@@ -67,7 +66,6 @@ impl Origin {
     }
 }
 
-/// Which of the two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Best,
@@ -146,8 +144,7 @@ impl Record {
         self.ended.join(range, Some(key));
     }
 
-    /// The keys on the way to one end, each with the groups that have been placed; `None` is a
-    /// fault.
+    /// The keys on the way to one end, each with the groups placed; `None` is a fault.
     pub fn path(&self, end: End) -> Option<Vec<(u64, Key)>> {
         let pick = |origin: &Origin| match end {
             End::Best => origin.least,
@@ -172,8 +169,7 @@ impl Record {
         Some(path)
     }
 
-    /// The level with this many groups placed, or the one that it repeats. What was skipped repeats
-    /// the levels of the period before.
+    /// The level with this many groups placed, or the one of the period before that it repeats.
     fn level(&self, placed: u64) -> Option<&Level> {
         let after = self.levels.partition_point(|level| level.placed <= placed);
         let last = self.levels.get(after.checked_sub(1)?)?;

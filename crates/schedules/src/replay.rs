@@ -56,7 +56,6 @@ fn script(
     Ok(names.script())
 }
 
-/// What happens to a named group.
 #[derive(Debug, Clone)]
 pub(crate) enum Event {
     /// It is placed on a unit.
@@ -65,13 +64,6 @@ pub(crate) enum Event {
     Phase { tick: i64, group: u64 },
     /// A warp is started that is in this situation.
     Started { tick: i64, group: u64, warp: Warps, ready: i64 },
-}
-
-impl Event {
-    /// Whether a segment is started.
-    pub fn is_start(&self) -> bool {
-        matches!(self, Event::Started { .. })
-    }
 }
 
 /// A launch at one instant, its groups named.

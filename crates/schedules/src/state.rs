@@ -31,7 +31,6 @@ pub(crate) struct Warps {
     pub count: u32,
 }
 
-/// A group that has a place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Group {
     pub phase: u32,
@@ -57,7 +56,6 @@ pub(crate) struct State {
 /// Positions in the program, one for each group that has a place.
 pub(crate) type Positions = SmallVec<[u32; 4]>;
 
-/// Numbers of groups.
 pub(crate) type Numbers = SmallVec<[usize; 4]>;
 
 /// Where each group of a state was before: place `n` of the word (4 bits each) is the old number of

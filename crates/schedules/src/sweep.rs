@@ -133,8 +133,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
         }
     }
 
-    /// Runs one level; returns what enters the next, where groups begin at position `next`. Runs
-    /// that end are joined to `ended`.
+    /// Runs one level; returns what enters the next, from `next` on. `ended` takes ended runs.
     fn level<T: Tick>(
         &mut self,
         entries: &Entries,
@@ -238,7 +237,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
                 let pattern = self.graph.named(edge.to, moved(here, edge.order));
                 batch.cell(to.phases, &pattern)
             };
-            batch.reach_all(self.graph, (target, edge.to), ranges, edge.ticks);
+            batch.reached(self.graph, target, edge.to).join(ranges, T::of(edge.ticks));
             if self.record.is_some() {
                 self.record_edge(batch, (cell, node), (target, edge.to), (ranges, edge.ticks));
             }

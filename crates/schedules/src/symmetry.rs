@@ -2,8 +2,7 @@
 //!
 //! A canonical state can have groups in the same situation, units in the same situation, or an
 //! order of the dispatchers that makes the state the same again with other groups in each place.
-//! Positions in the program that differ only by such names mean the same, so one of them represents
-//! all.
+//! Positions in the program that differ only by such names mean the same: one represents all.
 
 use smallvec::SmallVec;
 

@@ -22,8 +22,7 @@ pub enum SimulateError {
     /// all take the same barrier: where, the configuration, and the fix.
     #[error("{0}")]
     Program(String),
-    /// A time does not fit into 63 bits: the statement or platform number that was counted in last,
-    /// and the configuration.
+    /// A time beyond 63 bits: the statement or number counted last, and the configuration.
     #[error("{0}: the time exceeds 63 bits for {1}; use a coarser tick")]
     Overflow(String, String),
     /// More events than [`Options::max_events`](super::SimulateOptions::max_events).

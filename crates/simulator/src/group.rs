@@ -91,8 +91,7 @@ impl Release {
         pairs.all(|(a, b)| a[..=level] == b[..=level])
     }
 
-    /// True if `later` is one iteration of the loop at `level` later in each strand, and otherwise
-    /// the same.
+    /// True if `later` is the same one iteration of the loop at `level` later, in each strand.
     fn one_iteration_before(&self, later: &Release, level: usize) -> bool {
         let mut counters = self.counters.iter().zip(&later.counters);
         let mut marks = self.marks.iter().zip(&later.marks);

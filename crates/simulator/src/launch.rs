@@ -6,9 +6,8 @@ use std::collections::BinaryHeap;
 use super::engine::{Engine, Place};
 use super::group::{self, Lane};
 use super::list_scheduler::Units;
-use super::regions;
 use super::strand::{Share, Strand};
-use super::{MAX_ITEMS, SimulateError};
+use super::{MAX_ITEMS, SimulateError, regions};
 use tickbound_model::kernel::expressions;
 use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Profile};
 
@@ -161,7 +160,7 @@ impl Launch {
                 return engine.later("launch", self.kernel_launch, ticks, waves);
             }
             end = end.max(finished);
-            units.put_back(finished, unit);
+            units.used.push(Reverse((finished, unit)));
         }
         Ok(end)
     }
@@ -243,10 +242,6 @@ impl UnitQueue {
         }
         self.used.pop().map_or((self.start, 0), |Reverse(unit)| unit)
     }
-
-    fn put_back(&mut self, free: i64, unit: i64) {
-        self.used.push(Reverse((free, unit)));
-    }
 }
 
 pub(super) fn start_items(engine: &mut Engine<'_>, items: i64) -> Result<(), SimulateError> {
@@ -280,7 +275,6 @@ pub(super) fn mismatch() -> SimulateError {
     .into()
 }
 
-/// True if an expression of the kernel mentions any of the slots.
 pub(super) fn mentions(problem: &Problem, slots: &[usize]) -> bool {
     let mut found = false;
     expressions(&problem.kernel, &mut |_, e| found |= e.mentions(|s| slots.contains(&s)));

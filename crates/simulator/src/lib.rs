@@ -68,8 +68,7 @@
 //! `group` start from equal states, hence each takes as long as the first.
 //!
 //! While a trace has room nothing that takes time is skipped. Under an open schedule warps
-//! influence each other between barriers, too, so there only iterations that take no time are
-//! skipped.
+//! influence each other between barriers, too, so there only iterations without time are skipped.
 
 mod chooser;
 mod engine;

@@ -1,8 +1,7 @@
 //! The pieces of a launch in which groups do the same.
 //!
 //! What goes in is a launch of many groups, and a way to run a single one on some of its elements.
-//! What comes out is when the last group ends, or nothing where the pieces would be as many as the
-//! groups.
+//! What comes out is when the last group ends, or nothing where pieces are as many as groups.
 //!
 //! 1. The launch is cut into boxes of groups ([`tickbound_model::region`]) in which every item
 //!    takes the same sides of all branches, and every amount is linear in the place of the group.
@@ -23,10 +22,9 @@ use super::SimulateError;
 use super::engine::Engine;
 use super::list_scheduler::{Ramp, Units};
 use super::uniform_regions::{Alike, Look};
-use tickbound_model::LaunchSize;
 use tickbound_model::kernel::expressions;
 use tickbound_model::region::{Axes, IndexAxis};
-use tickbound_model::special;
+use tickbound_model::{LaunchSize, special};
 
 /// Most statements that are examined, each in each box of groups and items.
 const MAX_LOOKS: usize = 1 << 20;
@@ -191,8 +189,7 @@ enum TooMany {
 }
 
 impl Launch<'_> {
-    /// Plays the groups of some pieces, which cover the same of every axis from `axis` on; `place`
-    /// has the places on those before it.
+    /// Plays the groups of pieces that are alike on axes from `axis` on; `place`: those before.
     fn play(
         &mut self,
         axis: usize,

@@ -23,7 +23,6 @@ struct Frame<'p> {
     next: usize,
     /// How often the program is run again after this time: more than 0 only in a loop body.
     remaining: i64,
-    /// The items that take part.
     active: Items,
     /// The state when the present iteration began.
     head: Moment,
@@ -41,8 +40,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// True if the mark is in the same state at both moments; see the argument in the module
-    /// `simulate`.
+    /// True if the mark is in the same state at both moments; the module `simulate` argues why.
     pub fn same_mark(&self, later: &Moment) -> bool {
         self.mark_age == later.mark_age || self.mark_uses == later.mark_uses
     }
@@ -435,8 +433,7 @@ impl<'p> Strand<'p> {
         level > 0 || self.share.stride == 0 || self.share.alike
     }
 
-    /// Leaves out `times` iterations of `ticks` each, of which the one since `before` was the
-    /// model.
+    /// Leaves out `times` iterations of `ticks` each, like the one since `before`.
     pub fn jump(&mut self, level: usize, times: i64, ticks: i64, before: &Moment) {
         self.frames[level].remaining -= times;
         if level == 0 {

@@ -10,8 +10,7 @@ pub const MAX_SPANS: usize = 1_000_000;
 pub struct Trace {
     /// Everything that took time.
     pub spans: Vec<Span>,
-    /// What warps waited for that compete for dispatchers, one span after another between their
-    /// `spans`; empty without an open schedule.
+    /// What competing warps waited for, between their `spans`; empty without open schedules.
     pub waits: Vec<Span>,
     /// True if some spans were left out because there were too many.
     pub truncated: bool,

@@ -21,7 +21,6 @@ pub(super) struct Alike {
     pub elements: Option<Rc<[i64]>>,
 }
 
-/// Looks for boxes of groups.
 pub(super) struct Look<'l> {
     kernel: &'l Program,
     bound: &'l Bound,
@@ -47,8 +46,7 @@ impl<'l> Look<'l> {
         Look { kernel, bound, axes, marks, elements, left: most }
     }
 
-    /// The boxes of the launch, by their first group; `None` if they are too many, or some item may
-    /// have a fault.
+    /// The boxes of the launch, by their first group; `None` if too many, or of possible faults.
     pub fn boxes(&mut self) -> Option<Vec<Alike>> {
         let (mut found, of_groups) = (Vec::new(), self.axes.of_groups);
         let mut open = vec![self.axes.whole()];
@@ -166,8 +164,7 @@ impl<'l> Look<'l> {
         }
     }
 
-    /// Notes on which axes a number differs; true if it differs between groups. Where it must not,
-    /// they are cut.
+    /// Notes on which axes a number differs; true if between groups, or cuts them if it must not.
     fn note(
         &self,
         form: &LinearForm,
@@ -193,12 +190,10 @@ impl<'l> Look<'l> {
     }
 }
 
-/// What was seen of some groups.
 struct Seen {
     /// On which axes numbers differ.
     varies: Vec<bool>,
-    /// For each item of a group its kind: items of one kind do the same. Empty where it is not
-    /// needed.
+    /// For each item of a group its kind: items of one kind do the same. Empty if not needed.
     kinds: Vec<usize>,
     /// How many kinds there are.
     count: usize,

@@ -44,7 +44,6 @@ impl<'s, 'a> BoxBounds<'s, 'a> {
         Some(BoxBounds { search, found, order, places, ranks })
     }
 
-    /// The parameters in the order in which boxes are to be halved along them.
     pub(crate) fn order(&self) -> &[usize] {
         &self.order
     }

@@ -47,7 +47,6 @@ pub struct Incumbent {
 }
 
 impl Default for Incumbent {
-    /// Nothing.
     fn default() -> Incumbent {
         Incumbent { bounds: Bounds { lower: 0, best: None }, best: None }
     }
@@ -111,8 +110,7 @@ impl<'a> Bracket<'a> {
         bounds.best.is_some() && bounds.lower >= bounds.upper()
     }
 
-    /// No configuration takes fewer ticks than `lower`. Above the time of one that was run, it is a
-    /// fault.
+    /// No configuration takes fewer ticks than `lower`; a fault if one that was run did.
     pub fn raise(&self, lower: i64) {
         self.change(|known| {
             let b = &mut known.bounds;

@@ -96,7 +96,7 @@ impl<'a> SmtInstance<'a> {
 
     fn model(&self) -> SolverReply {
         let found = self.solver.get_model().and_then(|m| {
-            let choice = chosen(&m, &self.unrolled)?;
+            let choice = chosen(&m, self.unrolled.chosen())?;
             let cost = m.eval(&self.cost, true)?.as_i64()?;
             let index = self.system.configurations.iter().position(|c| *c == choice)?;
             Some(SolverReply::Yes(index, cost))
@@ -144,12 +144,12 @@ pub(crate) fn leave_ctrl_c() -> Params {
 }
 
 /// The value of each parameter in a model.
-pub(crate) fn chosen(model: &z3::Model, unrolled: &Unrolled<'_>) -> Option<Vec<u32>> {
+pub(crate) fn chosen(model: &z3::Model, choices: &[Vec<Bool>]) -> Option<Vec<u32>> {
     let value = |values: &Vec<Bool>| {
         let is_true = |b: &Bool| model.eval(b, true).and_then(|v| v.as_bool()) == Some(true);
         values.iter().position(is_true).map(|v| v as u32)
     };
-    unrolled.chosen().iter().map(value).collect()
+    choices.iter().map(value).collect()
 }
 
 /// The fact that configuration `c` is chosen.

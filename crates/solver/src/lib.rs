@@ -73,7 +73,7 @@ use tickbound_timing::{Cost, Term, Uncovered};
 use bracket::{Bounds, Bracket, Incumbent};
 pub use error::SolveError;
 pub use least::{LeastTime, least, within};
-use listed_search::{ListedSearch, Outcome};
+use listed_search::ListedSearch;
 pub use options::{Objective, SearchOptions};
 pub use program_classes::{ProgramClass, ProgramClasses};
 pub use proof::Proof;
@@ -178,7 +178,6 @@ fn symbolic(
     on_structure(problem, cost, options, bracket)
 }
 
-/// Searches on the space as a structure.
 fn on_structure(
     problem: &Problem,
     cost: Result<Cost, Uncovered>,
@@ -230,7 +229,6 @@ fn on_structure(
 /// Most configurations that solvers are asked about one by one.
 const MAX_LISTED: u32 = 20_000;
 
-/// Searches over a list of the configurations.
 fn listed(
     problem: &Problem,
     options: &SearchOptions,
@@ -240,13 +238,12 @@ fn listed(
     bracket.take_best();
     let inquiry = ListedSearch { problem, space: &space, options, bracket };
     if space.bound.is_empty() {
-        let result = inquiry.result(Outcome::default());
+        let result = inquiry.result(TuneResult::default());
         return Ok(TuneResult { status: Status::Infeasible, ..result });
     }
     match Plan::new(problem, &space) {
         Ok(plan) => match listed::tune(&inquiry, Some(plan)) {
-            // No encoding was named, and the one taken has grown too large, or a group has
-            // no ticks in it.
+            // No encoding was named, and the one taken is too large, or a group has no ticks in it.
             Err(SolveError::TooDeep(..) | SolveError::Overflow(_))
                 if options.encoding.is_none() =>
             {

@@ -9,7 +9,7 @@ use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::run::{SystemRunError, SystemRunner};
 use tickbound_encodings::{CLOSED_STEPS, EncodeError, Encoded, Encoding};
-use tickbound_model::verdict::TimedConfiguration;
+use tickbound_model::verdict::{Status, TimedConfiguration};
 use tickbound_model::{Problem, Space};
 use z3::Context;
 
@@ -18,7 +18,7 @@ use crate::cross_check;
 use crate::error::SolveError;
 use crate::formula::SmtFormula;
 use crate::instance::{SmtInstance, SolverReply, interruptible};
-use crate::listed_search::{ListedSearch, Outcome};
+use crate::listed_search::ListedSearch;
 use crate::options::SearchOptions;
 use crate::prepare::{MAX_STEPS, PROBES, no_system, steps_needed};
 use crate::proof::Proof;
@@ -57,7 +57,8 @@ pub(super) fn tune(
     let plan = plan.filter(|_| options.strategy.needs_encoding());
     let mut size = FormulaSize { configurations: space.bound.len(), ..FormulaSize::default() };
     // With an encoding, a bracket that only the bounds have closed is not proved yet.
-    let mut ending = Outcome { encoding: plan.as_ref().map(|_| encoding), ..Outcome::default() };
+    let encoded = plan.as_ref().map(|_| encoding);
+    let mut ending = TuneResult { encoding: encoded, ..TuneResult::default() };
     if !bracket.out_of_time() {
         match plan {
             // 3. The formula, and a strategy that closes the bracket; 4. its confirmation.
@@ -73,29 +74,27 @@ pub(super) fn tune(
     }
     // 5. All optima, by simulation.
     let best = bracket.bounds();
-    ending.finished = bracket.closed()
-        && (ending.encoding.is_none() || bracket.refuted() >= best.upper().saturating_sub(1));
-    if ending.finished {
+    let finished = bracket.closed()
+        && (encoded.is_none() || bracket.refuted() >= best.upper().saturating_sub(1));
+    if finished {
+        ending.status = Status::Optimal;
+        ending.proofs.push(proof(encoded.is_some(), size, bounded));
         (ending.optima, ending.more_optima) = ranked(&task, options.top, best)?;
     }
-    ending.proofs = proofs(&ending, size, bounded);
     // Without bounds the simulator has run everything, and there is nothing to hold against it.
-    if ending.finished && ending.encoding.is_none() && bounded {
+    if finished && encoded.is_none() && bounded {
         ending.checked = Some(cross_check::simulator(&task, options.seed, &mut |_| Ok(None))?);
     }
     ending.replayed = best.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
-    Ok(inquiry.result(Outcome { size, ..ending }))
+    Ok(inquiry.result(TuneResult { size, ..ending }))
 }
 
 /// Who has proved that nothing is faster.
-fn proofs(ending: &Outcome, size: FormulaSize, bounded: bool) -> Vec<Proof> {
-    match ending.finished {
-        false => Vec::new(),
-        true if ending.encoding.is_some() => {
-            vec![Proof::Z3 { listed: true, size: size.variables as u64 }]
-        }
-        true if bounded => vec![Proof::Bounds],
-        true => vec![Proof::Simulation { configurations: size.configurations as u64 }],
+fn proof(encoded: bool, size: FormulaSize, bounded: bool) -> Proof {
+    match encoded {
+        true => Proof::Z3 { listed: true, size: size.variables as u64 },
+        false if bounded => Proof::Bounds,
+        false => Proof::Simulation { configurations: size.configurations as u64 },
     }
 }
 
@@ -179,8 +178,7 @@ fn close(
     Ok(confirmed && uncut)
 }
 
-/// Asks a plain solver, from nothing, for one tick less than the best time; on this thread's
-/// context.
+/// Asks a new plain solver for one tick less than the best time, on this thread's context.
 fn confirm(
     task: &Task<'_>,
     formula: SmtFormula<'_>,

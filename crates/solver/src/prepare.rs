@@ -1,5 +1,4 @@
-//! What any solver needs before it is asked about a problem: the system, what may be chosen, and
-//! how many steps that takes.
+//! What solvers need before they are asked: the system, what may be chosen, and how many steps.
 
 use std::sync::atomic::AtomicBool;
 

@@ -42,8 +42,7 @@ pub(crate) struct Fold<'p> {
 }
 
 impl<'p> Fold<'p> {
-    /// A fold for the `top` best programs; `None` where none were requested, or under a profile
-    /// that has none.
+    /// A fold for the `top` best programs; `None` if none were requested or the profile has none.
     pub fn new(problem: &'p Problem, top: usize) -> Option<Fold<'p>> {
         let folds = top > 0 && problem.profile == Profile::Resources;
         let programs = IndexMap::new();

@@ -14,8 +14,7 @@ pub enum Proof {
     Elimination {
         /// Rows of all relations and messages.
         rows: u64,
-        /// The tables were exact; otherwise they were lower bounds, and what they left open was
-        /// simulated.
+        /// The tables were exact; else they were lower bounds, and the rest was simulated.
         exact: bool,
     },
     /// Elimination with prices and labels.
@@ -35,8 +34,7 @@ pub enum Proof {
     },
     /// Z3 has refuted one tick less.
     Z3 {
-        /// What the formula states: the space and the cost as they are, or a list of
-        /// configurations.
+        /// What the formula states: space and cost as they are, or a list of configurations.
         listed: bool,
         /// Constants and assertions.
         size: u64,

@@ -51,18 +51,15 @@ pub struct OpenSchedule {
     pub best_case: Option<i64>,
     /// Ticks under the worst schedule, if it was searched for.
     pub worst_case: Option<i64>,
-    /// What both are at least and at most, if schedules were explored; the most is `i64::MAX` where
-    /// nothing is known.
+    /// What both are at least and at most, if explored; the most is `i64::MAX` where it is unknown.
     pub bounds: Option<[(i64, i64); 2]>,
-    /// Ticks if every dispatcher starts the warp that has been ready longest; `None` if the launch
-    /// is too large to be simulated.
+    /// Ticks if dispatchers start the warp ready longest; `None` if too large to be simulated.
     pub first_come: Option<i64>,
     /// The decisions that lead to the time found.
     pub script: Script,
     /// A best and a worst schedule, if both are known.
     pub ends: Option<(Script, Script)>,
-    /// What the warps spend their time on under the one and the other, if the simulator has
-    /// followed both.
+    /// What warps spend their time on under the one and the other, if both were simulated.
     pub warps: Option<(WarpTicks, WarpTicks)>,
 }
 
@@ -135,6 +132,20 @@ impl TuneResult {
     /// Nothing is valid.
     pub(crate) fn infeasible(options: &SearchOptions, bracket: &Bracket<'_>) -> TuneResult {
         TuneResult { status: Status::Infeasible, ..TuneResult::begun(options, bracket) }
+    }
+
+    /// The result with what was requested and what the bracket knows of the search.
+    pub(crate) fn searched(self, options: &SearchOptions, bracket: &Bracket<'_>) -> TuneResult {
+        let begun = TuneResult::begun(options, bracket);
+        TuneResult {
+            lower: begun.lower,
+            strategy: begun.strategy,
+            objective: begun.objective,
+            solver_calls: begun.solver_calls,
+            seconds: begun.seconds,
+            stopped_by: bracket.stopped_by().filter(|_| self.status != Status::Optimal),
+            ..self
+        }
     }
 
     /// The result of a search that did not return, from its observer's last incumbent.

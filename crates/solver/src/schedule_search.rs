@@ -15,7 +15,7 @@ use tickbound_schedules::{
 use tickbound_simulator::{Script, SimulatedRun, WarpTicks};
 
 use crate::error::SolveError;
-use crate::listed_search::{ListedSearch, Outcome};
+use crate::listed_search::ListedSearch;
 use crate::options::{Objective, SearchOptions};
 use crate::result::{FormulaSize, OpenSchedule, TuneResult};
 
@@ -146,7 +146,6 @@ pub(super) fn tune(inquiry: &ListedSearch<'_>) -> Result<TuneResult, SolveError>
     Ok(result)
 }
 
-/// Searches for the best configuration and schedule.
 fn best(inquiry: &ListedSearch<'_>) -> Result<TuneResult, SolveError> {
     let objective = inquiry.options.objective;
     let mut cases = bounded(inquiry)?;
@@ -207,7 +206,6 @@ fn look_at(
     Ok(())
 }
 
-/// The bounds of all configurations.
 fn bounded(inquiry: &ListedSearch<'_>) -> Result<Vec<Case>, SolveError> {
     let case = |configuration: usize| {
         let launch = WarpLaunch::new(inquiry.problem, &inquiry.space.bound[configuration]);
@@ -261,8 +259,7 @@ fn record(inquiry: &ListedSearch<'_>, case: &mut Case, pass: usize) -> Result<()
     }
 }
 
-/// Explores all schedules of a configuration, or looks for good and bad ones where it has too many
-/// states.
+/// Explores all schedules of a configuration, or searches some if they are too many.
 fn explore(inquiry: &ListedSearch<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
     let stop = || inquiry.bracket.out_of_time();
     if stop() {
@@ -346,7 +343,7 @@ fn answer(
     let objective = inquiry.options.objective;
     let finished = cases.iter().all(|case| case.is_closed(objective));
     let best = cases.iter().find(|case| case.value(objective).1 == upper);
-    let Some(best) = best else { return Ok(inquiry.result(Outcome::default())) };
+    let Some(best) = best else { return Ok(inquiry.result(TuneResult::default())) };
     if let Some(why) = cases.iter().find_map(|case| case.why.clone()).filter(|_| !finished) {
         bracket.give_up(why);
     }
@@ -368,12 +365,12 @@ fn answer(
         candidates: cases.len(),
         ..FormulaSize::default()
     };
-    let ending = Outcome {
-        finished,
+    let ending = TuneResult {
+        status: if finished { Status::Optimal } else { Status::Bounded },
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
         replayed: run.is_some(),
         size,
-        ..Outcome::default()
+        ..TuneResult::default()
     };
     let mut result = inquiry.result(ending);
     (result.lower, result.upper) = (lower, Some(upper));

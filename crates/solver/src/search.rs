@@ -1,5 +1,4 @@
-//! What a search without a list works on, and the one place where a configuration is simulated
-//! before it counts.
+//! What a search without a list works on; here configurations are simulated before they count.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -84,8 +83,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The same with tables and a tree made elsewhere; they are not examined before they are used.
-    /// Tests pass wrong ones.
+    /// The same with tables and a tree made elsewhere, unexamined. Tests pass wrong ones.
     #[must_use]
     pub fn with_tables(self, tables: CostTables, tree: Tree<Least>) -> Search<'a> {
         let root = tree.root(&TableLimits::default());
@@ -107,13 +105,11 @@ impl<'a> Search<'a> {
         self.rows.store(rows, Ordering::Relaxed);
     }
 
-    /// Most rows of a join.
     pub(crate) fn rows(&self) -> usize {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// The exact elimination of the cost; `None` if there is none within the rows allowed, or at a
-    /// stop.
+    /// The exact elimination of the cost; `None` if it needs too many rows, or at a stop.
     pub(crate) fn eliminated(&self) -> Option<&Eliminated> {
         if let Some(known) = self.eliminated.get() {
             return Some(known);
@@ -249,8 +245,7 @@ impl<'a> Search<'a> {
         Ok(Some(tried.time))
     }
 
-    /// Gives up closing the bracket, since a configuration that takes `least` ticks or more cannot
-    /// be simulated.
+    /// Gives up closing the bracket: a configuration of `least` ticks or more cannot be simulated.
     pub(crate) fn too_large(&self, configuration: &Configuration, least: i64) {
         let name = self.problem().name_values(configuration);
         self.bracket
@@ -347,7 +342,6 @@ impl<'a> Search<'a> {
         TimedConfiguration { configuration, time: tried.time }
     }
 
-    /// True if the simulator has run it.
     pub(crate) fn was_simulated(&self, configuration: &Configuration) -> bool {
         self.known(configuration).is_some_and(|t| t.simulated)
     }

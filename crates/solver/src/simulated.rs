@@ -5,7 +5,6 @@ use tickbound_simulator::{SimulateError, SimulateOptions, simulate};
 
 use crate::error::SolveError;
 
-/// The result of simulating a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Simulated {
     /// It takes this many ticks.

@@ -1,5 +1,4 @@
-//! What a search works on, and the one place where a configuration that a solver proposes is
-//! simulated before it counts.
+//! What a search works on; what solvers propose is simulated here before it counts.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,10 +13,8 @@ use crate::instance::{SmtInstance, SolverReply};
 
 /// What strategies that ask a solver need of the formula.
 pub(crate) trait FormulaSearch: Sync {
-    /// The bracket that they close.
     fn bracket(&self) -> &Bracket<'_>;
 
-    /// A live solver.
     fn solver(&self) -> Result<Box<dyn LiveSolver + '_>, SolveError>;
 
     /// The task and its formula, where the configurations are listed.
@@ -63,7 +60,6 @@ impl<'a> Task<'a> {
         Task { problem, space, lower, formula: None, bracket, times: Mutex::default() }
     }
 
-    /// The same task with a formula.
     pub(crate) fn on(&self, formula: SmtFormula<'a>) -> Task<'a> {
         let Task { problem, space, lower, bracket, .. } = *self;
         Task { formula: Some(formula), ..Task::new(problem, space, bracket, lower) }
@@ -135,8 +131,7 @@ impl<'a> Task<'a> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Simulates the configurations with the least lower bounds, `most` of them, while one may be
-    /// better than the best so far.
+    /// Simulates `most` configurations with the least lower bounds, while one may be best.
     pub(crate) fn probe(&self, most: usize) -> Result<(), SolveError> {
         let order = self.most_promising();
         self.bracket.raise(self.lower[order[0]]);

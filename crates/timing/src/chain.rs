@@ -38,7 +38,6 @@ impl Chain {
         &self.steps
     }
 
-    /// The value of the last one.
     pub(crate) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let mut env = env.to_vec();
         env.resize(self.first, 0);

@@ -2,11 +2,10 @@
 
 use tickbound_model::{Problem, Profile};
 
-use crate::derive;
-use crate::resources;
 use crate::sums::sum;
 use crate::term::Term;
 use crate::uncovered::Uncovered;
+use crate::{derive, resources};
 
 /// The run time of a problem over its parameters.
 #[derive(Debug, Clone)]

@@ -32,8 +32,7 @@ pub(crate) fn derive(problem: &Problem) -> Result<(Term, bool), Uncovered> {
     Ok((sum(parts), exact))
 }
 
-/// What element 0 does after the launch, alone; `lid` and the rest are 0 then, as they are in a
-/// configuration's values.
+/// What element 0 does after the launch, alone; `lid` and the rest are 0, as in bound values.
 pub(crate) fn finish(problem: &Problem) -> Result<Term, Uncovered> {
     let finish = priced(problem, &problem.finish, true)?;
     refuse(&finish, problem.first_item_slot(), "work differs between items")?;
@@ -97,8 +96,7 @@ fn groups(problem: &Problem, kernel: &Program) -> Result<(Term, bool), Uncovered
     Ok((Term::Product(vec![waves, sum(vec![start, group])]), exact && alike))
 }
 
-/// `published-2023`: activations in sequence; in each every element runs the program some
-/// times.
+/// `published-2023`: activations in sequence; in each, elements run the program some times.
 fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     let Launch::Activations { local_size, activations } = &problem.launch else {
         return uncovered("launch", "a range belongs to another profile");
@@ -117,8 +115,7 @@ fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     ]))
 }
 
-/// `published-2021`: groups in sequence; in each every dispatcher runs the program for its
-/// warps, `at_once` items at a time.
+/// `published-2021`: groups in sequence; in each, dispatchers run warps of `at_once` items.
 fn warps_in_turn(problem: &Problem, kernel: Program, at_once: i64) -> Result<Term, Uncovered> {
     let Launch::Range { global_size, local_size } = &problem.launch else {
         return uncovered("launch", "activations belong to another profile");

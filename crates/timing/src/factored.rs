@@ -6,6 +6,7 @@
 //! over its own parameters alone. Distributing it over the sum would make each `f` depend on its
 //! parameters too.
 
+use itertools::Itertools;
 use tickbound_model::Problem;
 
 use super::term::{Term, TermFault};
@@ -43,10 +44,7 @@ impl FactorProduct {
 
     /// The parameters it depends on.
     pub fn parameters(&self, problem: &Problem) -> Vec<usize> {
-        let mut all: Vec<usize> = self.0.iter().flat_map(|f| f.parameters(problem)).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+        self.0.iter().flat_map(|f| f.parameters(problem)).sorted_unstable().dedup().collect()
     }
 }
 
@@ -67,18 +65,19 @@ impl FactoredSum {
         forms
     }
 
-    /// How many combinations of values its tables are over at most, where parameter p has
-    /// `sizes[p]` values.
+    /// The parameters of its scale and its offset, in increasing order.
+    pub fn kept(&self, problem: &Problem) -> Vec<usize> {
+        let offset = self.offset.iter().flat_map(|p| p.parameters(problem));
+        self.scale.parameters(problem).into_iter().chain(offset).sorted_unstable().dedup().collect()
+    }
+
+    /// Most combinations of values of its tables, where parameter p has `sizes[p]` values.
     pub fn rows(&self, problem: &Problem, sizes: &[usize]) -> u128 {
         let of = |parameters: &[usize]| {
             parameters.iter().fold(1u128, |all, p| all.saturating_mul(sizes[*p] as u128))
         };
-        let mut kept = self.scale.parameters(problem);
-        kept.extend(self.offset.iter().flat_map(|p| p.parameters(problem)));
-        kept.sort_unstable();
-        kept.dedup();
         let sum = self.sum.iter().map(|p| of(&p.parameters(problem)));
-        sum.fold(of(&kept), u128::saturating_add)
+        sum.fold(of(&self.kept(problem)), u128::saturating_add)
     }
 
     /// The form with this scale, if what does not share it is over parameters of the scale.

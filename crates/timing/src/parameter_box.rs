@@ -10,8 +10,7 @@ pub fn whole_box(values: &[Vec<i64>]) -> Option<ParameterBox> {
     values.iter().map(|v| (v.len() as u32).checked_sub(1).map(|last| (0, last))).collect()
 }
 
-/// Sets the intervals of the parameters' slots to those of a box. The values of each parameter are
-/// in increasing order.
+/// Sets the intervals of the parameters' slots to those of a box. Values are in increasing order.
 pub fn set_box(slots: &mut [Interval], of: &ParameterBox, values: &[Vec<i64>]) {
     for ((slot, (low, high)), values) in slots.iter_mut().zip(of).zip(values) {
         *slot = Interval { low: values[*low as usize], high: values[*high as usize] };

@@ -59,7 +59,6 @@ impl Phases {
         Term::Count(LocatedExpr { at: self.local.at.clone(), expr: each })
     }
 
-    /// Ticks of all barriers.
     fn barriers(&self, program: &[Stmt]) -> Term {
         if self.price == 0 {
             return Term::Number(0);
@@ -133,8 +132,7 @@ impl Phases {
         // The first iteration ends the phase that was open, each other the one before it.
         let first = self.sequence(body, before.clone())?;
         let next = self.sequence(body, first.open.clone())?;
-        // After one iteration or many the same is carried over: what stands behind the last
-        // barrier.
+        // Any number of iterations carries over the same: what stands behind the last barrier.
         if next.open != first.open {
             return match barrier_condition(body).filter(|asked| never_fails(asked)) {
                 Some(asked) => self.sequence(&forked(stmt, asked), before),
@@ -191,8 +189,7 @@ impl Phases {
     }
 }
 
-/// A statement under a condition in it that has the same value wherever it is asked: for each
-/// answer by itself.
+/// A statement with a condition in it that is the same everywhere: for each answer by itself.
 fn forked(stmt: &Stmt, asked: &Expr) -> Program {
     let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
     let kind = StmtKind::If { condition: asked.clone(), then: side(true), otherwise: side(false) };

@@ -13,34 +13,13 @@ pub(crate) fn is_branch(stmt: &Stmt) -> bool {
 
 /// True if the statement's own expression names a slot from `first` on.
 pub(crate) fn mentions(stmt: &Stmt, first: usize) -> bool {
-    let of = |e: &Expr| e.mentions(|slot| slot >= first);
-    match &stmt.kind {
-        StmtKind::Access { amount: e, .. }
-        | StmtKind::Until(e)
-        | StmtKind::Repeat { count: e, .. }
-        | StmtKind::If { condition: e, .. } => of(e),
-        StmtKind::Mark | StmtKind::Barrier => false,
-    }
+    stmt.kind.expr().is_some_and(|e| e.mentions(|slot| slot >= first))
 }
 
 /// The program without some statements and what is in them.
 pub(crate) fn without(program: &[Stmt], drops: &dyn Fn(&Stmt) -> bool) -> Program {
     let left = program.iter().filter(|stmt| !drops(stmt));
-    let within = |stmt: &Stmt| {
-        let kind = match &stmt.kind {
-            StmtKind::Repeat { count, body } => {
-                StmtKind::Repeat { count: count.clone(), body: without(body, drops) }
-            }
-            StmtKind::If { condition, then, otherwise } => StmtKind::If {
-                condition: condition.clone(),
-                then: without(then, drops),
-                otherwise: without(otherwise, drops),
-            },
-            other => other.clone(),
-        };
-        stmt.with(kind)
-    };
-    left.map(within).collect()
+    left.map(|stmt| stmt.with(stmt.kind.with_programs(|within| without(within, drops)))).collect()
 }
 
 /// The program in groups whose guards all come out one way: that of the longer side, as it is work
@@ -52,35 +31,23 @@ pub(crate) fn inside(
 ) -> Program {
     let mut out = Program::new();
     for stmt in program {
-        let kind = match &stmt.kind {
-            StmtKind::If { condition, then, otherwise } => {
-                if condition.mentions(|slot| slot >= group) {
-                    let holds = size(then) > size(otherwise);
-                    guards.push((
-                        LocatedExpr { at: stmt.at.clone(), expr: condition.clone() },
-                        holds,
-                    ));
-                    out.extend(inside(if holds { then } else { otherwise }, group, guards));
-                    continue;
-                }
-                StmtKind::If {
-                    condition: condition.clone(),
-                    then: inside(then, group, guards),
-                    otherwise: inside(otherwise, group, guards),
-                }
+        match &stmt.kind {
+            StmtKind::If { condition, then, otherwise }
+                if condition.mentions(|slot| slot >= group) =>
+            {
+                let holds = size(then) > size(otherwise);
+                guards.push((LocatedExpr { at: stmt.at.clone(), expr: condition.clone() }, holds));
+                out.extend(inside(if holds { then } else { otherwise }, group, guards));
             }
-            StmtKind::Repeat { count, body } => {
-                StmtKind::Repeat { count: count.clone(), body: inside(body, group, guards) }
+            other => {
+                out.push(stmt.with(other.with_programs(|within| inside(within, group, guards))));
             }
-            other => other.clone(),
-        };
-        out.push(stmt.with(kind));
+        }
     }
     out
 }
 
-/// The program with definitions substituted, work in ticks, and, if `merges`, branches gone whose
-/// sides are alike.
+/// The program with definitions substituted, work in ticks; if `merges`, no equal branches.
 pub(crate) fn priced(
     problem: &Problem,
     program: &[Stmt],
@@ -88,7 +55,8 @@ pub(crate) fn priced(
 ) -> Result<Program, Uncovered> {
     let mut out = Program::new();
     for stmt in program {
-        let of = |e: &Expr| problem.inlined(&stmt.at, e);
+        let of = |e: &Expr| problem.inlined(&stmt.at, e).map_err(Uncovered::from);
+        let within = |program: &[Stmt]| priced(problem, program, merges);
         let kind = match &stmt.kind {
             StmtKind::Access { access, amount } => {
                 let price = problem.platform.price(*access);
@@ -98,20 +66,15 @@ pub(crate) fn priced(
                 };
                 StmtKind::Access { access: AccessKind::Work, amount: ticks }
             }
-            StmtKind::Until(ticks) => StmtKind::Until(of(ticks)?),
-            StmtKind::Repeat { count, body } => {
-                StmtKind::Repeat { count: of(count)?, body: priced(problem, body, merges)? }
-            }
             StmtKind::If { condition, then, otherwise } => {
-                let side = |program: &[Stmt]| priced(problem, program, merges);
-                let (then, otherwise) = (side(then)?, side(otherwise)?);
+                let (then, otherwise) = (within(then)?, within(otherwise)?);
                 if merges && alike(&then, &otherwise) && never_fails(condition) {
                     out.extend(then);
                     continue;
                 }
                 StmtKind::If { condition: of(condition)?, then, otherwise }
             }
-            StmtKind::Mark | StmtKind::Barrier => stmt.kind.clone(),
+            other => other.rebuilt(of, within)?,
         };
         out.push(stmt.with(kind));
     }
@@ -135,8 +98,7 @@ fn alike(a: &[Stmt], b: &[Stmt]) -> bool {
         })
 }
 
-/// True for an expression that surely has a value: no division by what may be 0, nothing that
-/// grows.
+/// True for an expression that surely has a value: no division by a possible 0, nothing that grows.
 pub(crate) fn never_fails(e: &Expr) -> bool {
     let own = match e {
         Expr::Int(_) | Expr::Name(_) | Expr::Not(_) | Expr::Conditional(..) => true,
@@ -171,10 +133,5 @@ pub(crate) fn refuse(program: &[Stmt], first: usize, what: &'static str) -> Resu
 }
 
 pub(crate) fn size(program: &[Stmt]) -> usize {
-    let inside = |s: &Stmt| match &s.kind {
-        StmtKind::Repeat { body, .. } => size(body),
-        StmtKind::If { then, otherwise, .. } => size(then) + size(otherwise),
-        _ => 0,
-    };
-    program.iter().map(|s| 1 + inside(s)).sum()
+    program.iter().map(|s| 1 + s.kind.programs().map(|within| size(within)).sum::<usize>()).sum()
 }

@@ -1,5 +1,4 @@
-//! The time of the profile `resources` as an expression: its formulas over expressions, step by
-//! step.
+//! The time of the profile `resources` as an expression: its formulas over expressions.
 //!
 //! What several formulas use is its own step, which later ones name. Written out in full the
 //! expression would have some hundred thousand operations.
@@ -16,7 +15,6 @@ use tickbound_model::{Launch, Problem};
 use super::chain::{Chain, ChainStep};
 use super::term::LocatedExpr;
 
-/// The time of a problem with this profile.
 pub(crate) fn time(problem: &Problem) -> Result<Chain, ModelError> {
     let Launch::Range { global_size, local_size } = &problem.launch else {
         let what = "activations belong to another profile";
@@ -70,13 +68,10 @@ fn definitions<'e>(
 
 /// An expression with other names for definitions.
 fn put_in(expr: &Expr, definitions: &HashMap<Slot, Expr>) -> Expr {
-    let by = expr.replace(&mut |slot| {
+    let Ok(expr) = expr.replace(&mut |slot| {
         Ok::<_, Infallible>(definitions.get(slot).cloned().unwrap_or(Expr::Name(*slot)))
     });
-    match by {
-        Ok(expr) => expr,
-        Err(never) => match never {},
-    }
+    expr
 }
 
 /// An expression as a quantity of the formulas.

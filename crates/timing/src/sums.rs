@@ -47,8 +47,7 @@ pub(crate) fn sum(parts: Vec<Term>) -> Term {
     }
 }
 
-/// A product; where the last factor is nothing, so is the whole, but what leads there must still
-/// have a value.
+/// A product; it is nothing if the last factor is, but what leads there must have a value.
 pub(crate) fn product(factors: Vec<Term>) -> Term {
     let mut flat = Vec::new();
     for factor in factors {

@@ -9,6 +9,8 @@
 //! A configuration for which some expression has no value costs [`Least::FAILS`], which is below
 //! everything, so that a search for the least cost meets it.
 
+use indexmap::IndexMap;
+use itertools::Itertools;
 use tickbound_elimination::{Least, Network, Relation, TableLimits, TooWide, Weight};
 use tickbound_expr::interval::Interval;
 use tickbound_model::Problem;
@@ -45,10 +47,7 @@ impl CostTables {
         limits: &TableLimits<'_>,
     ) -> Result<CostTables, TooWide> {
         let problem = configurations.problem();
-        let mut kept = normal.scale.parameters(problem);
-        kept.extend(normal.offset.iter().flat_map(|p| p.parameters(problem)));
-        kept.sort_unstable();
-        kept.dedup();
+        let kept = normal.kept(problem);
         let network = configurations.network().clone();
         let conditions = network.relations().len();
         let exact = cost.is_exact() && configurations.is_complete();
@@ -117,18 +116,13 @@ impl CostTables {
 
     /// The products of the sum, those over the same parameters together.
     fn merged(&self, problem: &Problem) -> Vec<Vec<FactorProduct>> {
-        let mut all: Vec<(Vec<usize>, Vec<FactorProduct>)> = Vec::new();
+        let mut all: IndexMap<Vec<usize>, Vec<FactorProduct>> = IndexMap::new();
         for product in &self.normal.sum {
-            let parameters = product.parameters(problem);
-            match all.iter_mut().find(|(known, _)| *known == parameters) {
-                Some((_, products)) => products.push(product.clone()),
-                None => all.push((parameters, vec![product.clone()])),
-            }
+            all.entry(product.parameters(problem)).or_default().push(product.clone());
         }
-        all.into_iter().map(|(_, products)| products).collect()
+        all.into_values().collect()
     }
 
-    /// Some products over the same parameters as one relation.
     fn relation(
         &self,
         configurations: &Configurations<'_>,
@@ -190,9 +184,7 @@ impl CostTables {
         limits: &TableLimits<'_>,
     ) -> Result<Relation, TooWide> {
         let both = a.scope().variables().iter().chain(b.scope().variables()).copied();
-        let mut parameters: Vec<usize> = both.collect();
-        parameters.sort_unstable();
-        parameters.dedup();
+        let parameters: Vec<usize> = both.sorted_unstable().dedup().collect();
         let value = |indices: &[u32], _: &[i64]| Some(with(*a.at(indices)?, *b.at(indices)?));
         Ok(self.network.reduced(configurations.relation(&parameters, limits, value)?))
     }

@@ -32,8 +32,7 @@ pub enum Term {
     },
     /// The sum.
     Sum(Vec<Term>),
-    /// The product. A factor that is 0 ends it: what follows is not reached, and need not have a
-    /// value.
+    /// The product. A factor that is 0 ends it: what follows need not have a value.
     Product(Vec<Term>),
     /// The greatest.
     Max(Vec<Term>),
@@ -41,8 +40,7 @@ pub enum Term {
     Rounds(Box<Rounds>),
     /// What the elements of a unit do with items that differ, until the last of them has done it.
     Items(Box<Items>),
-    /// One run of a program by an element that waits for nothing else, its mark set at the
-    /// beginning.
+    /// One run of a program by an element that waits for nothing else, marked at the beginning.
     Run {
         /// The program; work in ticks.
         program: Box<Program>,

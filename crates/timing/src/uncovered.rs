@@ -14,7 +14,6 @@ pub enum Uncovered {
     Statement(String, &'static str),
 }
 
-/// The error for it.
 pub(crate) fn uncovered<T>(at: &str, what: &'static str) -> Result<T, Uncovered> {
     Err(Uncovered::Statement(at.to_owned(), what))
 }

@@ -1,7 +1,6 @@
 //! Tasks of developers, which are not installed.
 //!
-//! The paper's tables beside ours, the thesis's experiment, and the scripts that make figures,
-//! distributions and long checks.
+//! The paper's tables beside ours, the thesis's experiment, and scripts for figures and checks.
 
 pub mod paper;
 mod project;

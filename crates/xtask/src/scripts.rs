@@ -138,10 +138,7 @@ pub fn run(name: &str, arguments: &[String]) -> Result<ExitCode, Box<dyn Error>>
     let Some((.., line)) = SCRIPTS.iter().find(|(own, ..)| *own == name) else {
         return Err(format!("no script is called {name}; there are\n{}", list()).into());
     };
-    let build = match line.contains("$PROGRAM") {
-        true => "cargo build --release $FLAGS\n",
-        false => "",
-    };
+    let build = if line.contains("$PROGRAM") { "cargo build --release $FLAGS\n" } else { "" };
     let whole = format!(
         "set -euo pipefail\nFLAGS=\"--locked $(cat .deps/z3/cargo-flags)\"\n\
          PROGRAM=${{CARGO_TARGET_DIR:-target}}/release/tickbound\n{build}{line}"

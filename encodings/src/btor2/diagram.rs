@@ -2,7 +2,7 @@
 //!
 //! A diagram decides parameter by parameter, in their order. Values that lead to the same are one
 //! case; the case of most values is what is left when no other holds. Equal diagrams are one line,
-//! because equal expressions are ([`Lines::share`]), so the size goes with what the function really
+//! because equal expressions are ([`Lines::share`]), so the size goes with what the function
 //! distinguishes.
 
 use crate::system::{InternalError, SystemParameter};
@@ -12,7 +12,6 @@ use super::lines::{Line, Lines, NUMBER, TRUTH};
 /// One row of a function: indices of the parameters' values, and the line of the value.
 pub(super) type Row<'r> = (&'r [u32], Line);
 
-/// The parameters, and the lines of their states.
 pub(super) struct Parameters<'s> {
     pub declared: &'s [SystemParameter],
     pub lines: Vec<Line>,
@@ -41,8 +40,7 @@ impl Parameters<'_> {
         self.decide(&support, &rows, 0, (TRUTH, Some(no)), lines)
     }
 
-    /// The value of a table with at least one row; rows are sorted, and what is in none may be
-    /// anything.
+    /// The value of a table with sorted rows, at least one; what is in none may be anything.
     pub fn choose(
         &self,
         support: &[usize],

@@ -62,8 +62,7 @@ impl Lines {
         line
     }
 
-    /// A constant, which must fit the width, as an unsigned number of the same bits: what every
-    /// reader takes.
+    /// A constant that fits the width, as an unsigned number of the same bits for every reader.
     pub fn number(&mut self, value: i64) -> Line {
         let mask = u64::MAX >> (u64::BITS - self.width);
         self.share(&format!("constd {} {}", NUMBER, value as u64 & mask))

@@ -5,8 +5,7 @@
 //! every step, and *bad* states. [`write`](fn@write) states there that a run ends after fewer than
 //! `T` ticks. So "nothing is faster than `T`" is: no bad state can be reached.
 //!
-//! What goes in: a [`System`] without choices, and what [`survey`] finds in it. What comes out: the
-//! text.
+//! In go a [`System`] without choices and what [`survey`] finds in it; out comes the text.
 //!
 //! **Parameters are states that keep their value.** BTOR2 gives a state without `next` a new value
 //! at every step, like an input; so each parameter has `next` = itself. It has no `init`: the
@@ -25,8 +24,7 @@
 //! **What is never read** is unknown to the interpreter, and some number here, perhaps wrapped. A
 //! node that the interpreter knows although an operand is unknown is an `if` of a known condition,
 //! or a junction that another operand settles: its value does not depend on the unknown one. Goal
-//! and cost are known at the end of every run, or [`survey`] is a fault; the goal is known before,
-//! too.
+//! and cost are known at the end of every run, or [`survey`] is a fault; the goal before, too.
 //!
 //! **Size.** Tables and the set of valid configurations are decision diagrams (`diagram.rs`) over
 //! the parameters, whose equal parts are one line, as are all equal expressions.
@@ -186,7 +184,6 @@ impl<'s> Writer<'s> {
         self.lines.add(&format!("constraint {both}"));
     }
 
-    /// The states, with their first values.
     fn states(
         &mut self,
         first: &SystemValues<Line, Line>,

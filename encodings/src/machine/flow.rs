@@ -68,7 +68,6 @@ pub(crate) enum Count {
     Less,
 }
 
-/// The graph.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow<X> {
     pub points: Vec<Point<X>>,

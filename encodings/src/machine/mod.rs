@@ -15,7 +15,6 @@ use flow::{Count, Exit, Flow, Guard, PointKind};
 use crate::plan::{AmountId, Plan};
 use crate::system::{Bool, Int, StateVariable, SystemBuilder};
 
-/// State variables of one thread.
 struct Thread<'b> {
     /// Position: one per point.
     at: Vec<StateVariable<'b, Bool<'b>>>,
@@ -66,8 +65,7 @@ enum View {
 
 impl<'b, X: Clone> Control<'b, X> {
     /// Positions, counters and items for the plan's program. If `alike`, the program does the same
-    /// in every thread and with all of its items at once, so one thread with one item represents
-    /// all.
+    /// in every thread and with all of its items at once, so one item represents all.
     pub fn new(build: &'b SystemBuilder, plan: &'b Plan<X>, alike: bool) -> Self {
         let (threads, items) = if alike { (1, 1) } else { (plan.threads, plan.items) };
         let flow = Flow::new(&plan.code);
@@ -168,8 +166,7 @@ impl<'b, X: Clone> Control<'b, X> {
         (0..self.flow.points.len()).filter(|p| self.flow.points[*p].is_barrier()).collect()
     }
 
-    /// What happens at barriers, given `arrived`: for each thread, whether it counts as arrived
-    /// where it stands at a barrier.
+    /// What happens at barriers, given for each thread whether it counts as arrived at one.
     pub fn signals(&self, arrived: &[Bool<'b>]) -> Signals<'b> {
         let (mut ready, mut next_item) = (Vec::new(), Vec::new());
         for (t, here) in arrived.iter().enumerate() {

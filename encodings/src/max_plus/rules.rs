@@ -170,8 +170,7 @@ impl Analysis<MaxPlus> for Numbers {
 
 type Rule = Rewrite<MaxPlus, Numbers>;
 
-/// Rules that close programs: after them every program without a failed `join` is a `keep` or a
-/// `set`.
+/// Rules that close programs: they make each one without a failed `join` a `keep` or a `set`.
 pub fn closing() -> Vec<Rule> {
     let mut rules = vec![
         rw!("work"; "(work ?a)" => "(keep ?a never)"),

@@ -62,8 +62,7 @@ pub type ValuesOf<'a> = dyn FnMut(AmountOf) -> Result<Arc<Vec<i64>>, InternalErr
 /// Closes a term, or returns `None` if the rules do not reach a closed form. Without `shrink` the
 /// arithmetic stays as the closing rules leave it.
 ///
-/// `values` gives an amount's value in each of the configurations that the term is for, in a
-/// common order.
+/// `values` gives an amount's value in each of the term's configurations, in a common order.
 pub fn close(
     term: &MaxPlusTerm,
     shrink: bool,

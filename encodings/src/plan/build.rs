@@ -13,7 +13,6 @@ use crate::system::SystemParameter;
 /// Most groups that differ, over all configurations.
 const MAX_GROUPS: usize = 10_000;
 
-/// See [`Plan::new`].
 pub(super) fn build(problem: &Problem, space: &Space) -> Result<Plan, PlanError> {
     refuse_uncovered(problem)?;
     let kernel = Numbered::new(problem, &problem.kernel);
@@ -55,8 +54,7 @@ fn refuse_uncovered(problem: &Problem) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// True if the kernel mentions `gid` or `group`, which under `published-2023` are the same in every
-/// activation.
+/// True if the kernel mentions `gid` or `group`, which `published-2023` does not vary.
 fn groups_differ(problem: &Problem) -> bool {
     let (group, mut found) = (problem.first_item_slot() + 1, false);
     expressions(&problem.kernel, &mut |_, e| found |= e.mentions(|slot| slot >= group));
@@ -77,8 +75,7 @@ impl<'a> Cases<'a> {
     }
 }
 
-/// The groups that differ as cases of their own, the layout of each, and the order of all groups
-/// for each configuration.
+/// The groups that differ as cases, the layout of each, and their order by configuration.
 fn apart<'a>(
     all: &Cases<'a>,
     classifier: &mut Classifier<'_>,

@@ -1,6 +1,6 @@
 //! Which elements of a unit, and which groups, behave alike in one configuration.
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 
 use super::program::PlanError;
@@ -15,8 +15,7 @@ const MAX_ITEMS_WALKED: u64 = 20_000_000;
 const MAX_THREADS: usize = 64;
 /// Most items of one thread, or rounds of different warps.
 const MAX_ITEMS: usize = 64;
-/// Most work items that are sorted into classes where groups differ: each item of each group is
-/// examined.
+/// Most work items that are sorted into classes where groups differ, as all are examined.
 const MAX_ITEMS_OF_GROUPS: u64 = 2_000_000;
 /// Most stretches of equal groups in one configuration.
 const MAX_STRETCHES: usize = 256;
@@ -27,8 +26,7 @@ pub(super) type Batch = (Signature, i64);
 /// The elements of one group that differ, the one with item 0 first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Layout {
-    /// For each thread what it runs, in order. Under `published-2021` these are rounds, and every
-    /// thread has as many.
+    /// For each thread what it runs, in order. Under `published-2021` all have as many rounds.
     pub threads: Vec<Vec<Batch>>,
 }
 
@@ -43,8 +41,7 @@ pub(super) struct Classifier<'a> {
     limit: u64,
 }
 
-/// Groups in the order in which units take them: which layout, and how many of it follow each
-/// other.
+/// Groups in the order in which units take them: the layout, and how many in a row have it.
 pub(super) type Stretches = Vec<(usize, i64)>;
 
 impl<'a> Classifier<'a> {
@@ -198,14 +195,11 @@ pub(super) fn few(what: &'static str, count: usize, limit: usize) -> Result<(), 
 
 /// Items as a bag: each different one with its number, in order of first appearance.
 fn counted(items: impl Iterator<Item = Signature>) -> Vec<Batch> {
-    let mut bag: Vec<Batch> = Vec::new();
+    let mut bag: IndexMap<Signature, i64> = IndexMap::new();
     for s in items {
-        match bag.iter_mut().find(|(known, _)| *known == s) {
-            Some((_, count)) => *count += 1,
-            None => bag.push((s, 1)),
-        }
+        *bag.entry(s).or_default() += 1;
     }
-    bag
+    bag.into_iter().collect()
 }
 
 /// Drops every thread whose batches are the beginning of another's, or the same with lower counts:

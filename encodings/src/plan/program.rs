@@ -93,8 +93,7 @@ pub struct Plan<X = Infallible> {
     pub code: Vec<Op<X>>,
     /// All amounts.
     pub amounts: Vec<Amount>,
-    /// The groups of the launch, where they differ. The program is then what comes before and after
-    /// them.
+    /// The groups of the launch, where they differ; the program is then what surrounds them.
     pub queue: Option<Box<Queue>>,
 }
 
@@ -199,8 +198,7 @@ impl<X> Plan<X> {
     }
 
     /// Changes the amounts of this name in one configuration, for all threads and items; how many
-    /// values that were. The plan is no longer that of its problem, which tests do to what
-    /// checks.
+    /// values that were. The plan is then wrong for its problem, to test checks.
     pub fn change(
         &mut self,
         name: &str,

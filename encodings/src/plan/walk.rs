@@ -42,7 +42,6 @@ pub(crate) enum Step {
     },
 }
 
-/// A kernel with its expressions numbered.
 #[derive(Debug, Clone)]
 pub(crate) struct Numbered {
     pub steps: Vec<Step>,
@@ -117,15 +116,13 @@ fn in_ticks(price: i64, amount: &Expr) -> Expr {
     }
 }
 
-/// What is asked of one walk.
 pub(crate) struct Walker<'a> {
     pub problem: &'a Problem,
     pub kernel: &'a Numbered,
 }
 
 impl Walker<'_> {
-    /// The signature of the items with the given values of all slots: one item, or all items of a
-    /// warp.
+    /// The signature of items with the given values of all slots: one item, or those of a warp.
     pub fn signature(&self, items: &[Vec<i64>]) -> Result<Signature, ModelError> {
         let mut signature = vec![None; self.kernel.expressions.len()];
         let active: Vec<usize> = (0..items.len()).collect();

@@ -30,8 +30,7 @@ const FEW: usize = 128;
 /// How the summary is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SummaryOptions {
-    /// Let egg make the closed arithmetic smaller. Without it the terms stay as the closing rules
-    /// leave them; the times are the same.
+    /// Let egg make the closed arithmetic smaller than the closing rules leave it.
     pub shrink: bool,
 }
 
@@ -129,7 +128,6 @@ fn choice(plan: &mut Plan, shapes: &[Vec<usize>], programs: Vec<Vec<Op<Jump>>>) 
     code
 }
 
-/// Adds an amount.
 fn push(plan: &mut Plan, name: &str, values: Values) -> AmountId {
     plan.amounts.push(Amount { name: name.to_owned(), expr: None, values });
     AmountId(plan.amounts.len() - 1)

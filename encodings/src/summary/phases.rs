@@ -116,8 +116,7 @@ impl Shaper<'_> {
         })
     }
 
-    /// Adds an amount. Values outside the shape are left open, which keeps the table's support
-    /// small.
+    /// Adds an amount. Values outside the shape stay open, which keeps the table small.
     fn push_uniform(&mut self, name: &str, of_members: &[i64]) -> AmountId {
         let mut all = vec![None; self.plan.configurations.len()];
         self.members.iter().zip(of_members).for_each(|(c, v)| all[*c] = Some(*v));
@@ -162,8 +161,7 @@ impl Shaper<'_> {
         Ok(pieces)
     }
 
-    /// Appends a loop. Where the shape reaches none of its barriers it is one for each thread
-    /// alone.
+    /// Appends a loop; one for each thread where the shape reaches none of its barriers.
     fn push_loop(
         &mut self,
         count: AmountId,
@@ -398,7 +396,6 @@ impl Shaper<'_> {
         close(term, self.options.shrink, &mut values)
     }
 
-    /// The values of a number over the shape.
     fn values(&self, scalar: &Scalar) -> Result<Vec<i64>, InternalError> {
         match scalar {
             Scalar::Amount(of) => {

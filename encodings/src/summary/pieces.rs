@@ -3,7 +3,6 @@
 use crate::max_plus::MaxPlusTerm;
 use crate::plan::AmountId;
 
-/// A piece of a shape's program.
 #[derive(Debug, Clone)]
 pub(super) enum Piece {
     /// What each thread does without a barrier.

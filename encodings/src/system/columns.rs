@@ -8,8 +8,7 @@ use super::{ChoiceId, Ex, InternalError, System, TableId};
 /// A value for each configuration: `None` where one is never read.
 type Column<T> = Vec<Option<T>>;
 
-/// Integers for each configuration; `None` as a whole if one of them, or of what it is made of, is
-/// too large.
+/// Integers for each configuration; `None` as a whole if one, or a part of one, is too large.
 type Integers = Option<Rc<Column<i128>>>;
 
 type Truths = Option<Rc<Column<bool>>>;
@@ -32,8 +31,7 @@ impl Columns {
         Ok(Columns(values))
     }
 
-    /// The values of a node as 64-bit integers, truth values as 0 and 1. `None` if it has not been
-    /// tabulated, or if a value is too large.
+    /// The values of a node as 64-bit integers, truth as 0 and 1; `None` if missing or larger.
     pub fn values(&self, e: Ex) -> Option<Vec<Option<i64>>> {
         if !self.0.has(e) {
             return None;
@@ -148,8 +146,7 @@ impl Algebra for ByConfiguration<'_> {
         items: impl Iterator<Item = Result<Truths, InternalError>>,
         conjunction: bool,
     ) -> Result<Truths, InternalError> {
-        // A row is `decisive` as soon as one operand is, and unknown only if none is and one is
-        // unknown.
+        // A row is `decisive` if one operand is, and unknown if else one is unknown.
         let decisive = !conjunction;
         let items = items.collect::<Result<Vec<_>, InternalError>>()?;
         let columns: Option<Vec<_>> = items.into_iter().collect();

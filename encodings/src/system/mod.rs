@@ -189,8 +189,7 @@ impl System {
         &self.nodes[e.index()]
     }
 
-    /// Every expression that the goal, the cost, the constraint and the states are made of,
-    /// operands first.
+    /// Every expression in the goal, the cost, the constraint and the states, operands first.
     pub fn live(&self) -> Vec<Ex> {
         let states = self.states.iter().flat_map(|s| [s.init, s.next]);
         self.below(states.chain([self.goal, self.cost, self.constraint]))

@@ -67,8 +67,7 @@ impl<'s> SystemRunner<'s> {
         self.live.len()
     }
 
-    /// The least and the greatest number that any node has had in the runs so far; 0 lies between
-    /// them.
+    /// The least and greatest number of any node in the runs so far; 0 lies between them.
     pub fn range(&self) -> (i64, i64) {
         self.range
     }

@@ -13,14 +13,12 @@ pub struct SystemTable {
     pub name: String,
     /// Indices of the parameters it depends on, in increasing order; none could be left out.
     pub support: Vec<usize>,
-    /// For every combination that a valid configuration has: indices of the parameters' values, in
-    /// the order of `support`, and the value.
+    /// For each valid combination: indices of the parameters' values, by `support`, and the value.
     pub rows: BTreeMap<Vec<u32>, i64>,
 }
 
 impl SystemTable {
-    /// The value for a configuration, given as one value index per parameter of the system; `None`
-    /// if the table is never read for it.
+    /// The value for a configuration, given as a value index per parameter; `None` if never read.
     pub fn value(&self, configuration: &[u32]) -> Option<i64> {
         let key: Vec<u32> = self.support.iter().map(|p| configuration[*p]).collect();
         self.rows.get(&key).copied()
@@ -48,8 +46,7 @@ pub(super) fn minimal_support(
     (support, rows)
 }
 
-/// One row for each combination of the parameters in `support`; `None` if two rows of one
-/// combination have different values.
+/// One row for each combination of the parameters in `support`; `None` if it has several values.
 fn distinct<'c>(
     rows: &[(&'c Vec<u32>, i64)],
     support: &[usize],

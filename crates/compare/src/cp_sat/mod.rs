@@ -10,8 +10,7 @@
 //! are pruned, unless the summary is closed: then none is. CP-SAT does not get the bounds
 //! or the time themselves.
 //!
-//! The configuration that it returns is run in the simulator before it counts; that nothing is
-//! faster is CP-SAT's word.
+//! The configuration it returns is simulated before it counts; the proof is CP-SAT's.
 //!
 //! It needs Python with the package `ortools`. The variable `PYTHON` names the interpreter.
 
@@ -130,7 +129,6 @@ impl Python {
     }
 }
 
-/// What the script prints.
 #[derive(Debug, Default, Deserialize)]
 struct ScriptOutput {
     /// `optimal`, `feasible`, `infeasible` or `unknown`.
@@ -194,7 +192,6 @@ pub fn solve(
 
 type Asking<'a> = dyn Fn(&model::Model, &mut Answer) -> Result<ScriptOutput, CpSatError> + 'a;
 
-/// Asks about the transition system of an encoding.
 fn ask_system(
     problem: &Problem,
     encoding: Encoding,
@@ -222,7 +219,6 @@ fn ask_system(
     Ok(note(problem, bound, &output, answer)?)
 }
 
-/// Asks about the direct form.
 fn ask_form(problem: &Problem, asking: &Asking<'_>, answer: &mut Answer) -> Result<(), CpSatError> {
     let configurations =
         problem.loose_configurations(&TableLimits::default()).map_err(SolveError::from)?;

@@ -146,8 +146,7 @@ pub(super) fn product(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
     corners.into_iter().fold((corners[0], corners[0]), |(l, u), c| (l.min(c), u.max(c)))
 }
 
-/// The table's rows and, where a valid configuration has a combination that is never read, a row
-/// with one of the values.
+/// The table's rows, with one for each combination of valid configurations that is never read.
 fn completed(table: &SystemTable, configurations: &[Vec<u32>]) -> Rows {
     let any = table.rows.values().next().copied().unwrap_or(0);
     let key = |c: &Vec<u32>| table.support.iter().map(|p| c[*p]).collect::<Vec<u32>>();

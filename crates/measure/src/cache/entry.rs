@@ -134,8 +134,7 @@ impl CacheRecord {
         Value::Object(entry)
     }
 
-    /// Reads an entry, of ours or of Kernel Tuner's; nothing if it is none. Times are finite and
-    /// above 0.
+    /// Reads an entry, ours or Kernel Tuner's, if it is one. Times are finite and above 0.
     pub fn read(entry: &Value, parameters: &[String]) -> Option<CacheRecord> {
         let values =
             parameters.iter().map(|name| integer(entry.get(name)?)).collect::<Option<_>>()?;

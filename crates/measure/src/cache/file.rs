@@ -30,8 +30,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Takes the lock, and removes what a killed process left. What a user should know is added
-    /// to `notes`.
+    /// Takes the lock, and removes what a killed process left; remarks for users go to `notes`.
     pub(super) fn take(
         disk: Disk,
         path: &Path,
@@ -62,10 +61,8 @@ impl Held {
         Ok(Held { disk, shown, target, _lock: lock })
     }
 
-    /// What is in the file; nothing if there is none.
     pub(super) fn read(&self) -> Result<Option<Vec<u8>>, CacheError> {
-        // It is replaced, not written to, but one that may not be written to is not replaced
-        // either.
+        // It is replaced, not written to; one that is not writable is not replaced either.
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         let mut file = match self.disk.open(&options, &self.target) {
@@ -84,7 +81,6 @@ impl Held {
         beside(&self.shown, ".old")
     }
 
-    /// Keeps the file's content as it was.
     pub(super) fn keep_old(&self, bytes: &[u8]) -> Result<(), CacheError> {
         let (old, shown) = (beside(&self.target, ".old"), self.old());
         // The same once more, after a failure: that is kept.

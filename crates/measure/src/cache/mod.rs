@@ -21,7 +21,7 @@
 //!
 //! A cache belongs to one device, one kernel and one problem size (the values of the inputs);
 //! another one's is refused. An entry belongs to one source
-//! ([`Job::fingerprint`](super::job::Job)): entries of an earlier version are left out and measured
+//! ([`Job::fingerprint`](super::job::Job)): entries of earlier ones are left out and measured
 //! again.
 
 pub mod entry;
@@ -117,7 +117,6 @@ impl CacheHead {
 pub struct Cache {
     log: Log,
     head: CacheHead,
-    /// Keys of the entries.
     keys: BTreeSet<String>,
     /// An entry was added whose key was there.
     repeats: bool,
@@ -209,7 +208,6 @@ impl Cache {
     }
 }
 
-/// The entries of a cache, sifted.
 #[derive(Debug, Default)]
 struct Sifted {
     /// Entries that are kept, as lines without the comma.
@@ -296,7 +294,6 @@ fn listed(lines: &[usize]) -> String {
     format!("lines {}{more}", shown.join(", "))
 }
 
-/// The text of a cache that is open.
 fn open_text(head: &CacheHead, entries: &[String]) -> String {
     let mut text = String::from("{");
     for (name, value) in head.json() {

@@ -63,8 +63,7 @@ struct Rest<'a> {
     at: usize,
     /// A place up to which lines were counted, and its line.
     counted: (usize, usize),
-    /// What [`Rest::next`] found last: a file may be one long line, which is not to be looked
-    /// through for each entry.
+    /// What [`Rest::next`] found last: a file may be one long line, which is searched once.
     next: Option<usize>,
 }
 
@@ -73,7 +72,6 @@ impl<'a> Rest<'a> {
         &self.text[self.at..]
     }
 
-    /// Passes over blanks.
     fn blanks(&mut self) {
         self.at = self.text.len() - self.left().trim_start().len();
     }
@@ -123,8 +121,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Reads a field before the entries, and states whether another may come; nothing where no
-    /// cache can follow.
+    /// Reads a field before the entries; whether another may come; nothing where no cache follows.
     fn field(&mut self, parts: &mut CacheParts) -> Option<bool> {
         self.blanks();
         let (start, line) = (self.at, self.line());

@@ -9,8 +9,7 @@ use super::sizes::{Busy, MIN_CACHES};
 use super::survey::{Survey, bytes_text};
 use super::{prices, resources};
 
-/// What decides how many warps a graphics processor holds, and is not measured. A processor has
-/// registers alone of these.
+/// Unmeasured limits of warps on graphics processors; of these a processor has registers alone.
 const HELD: [&str; 6] = [
     "warp_width",
     "schedulers",
@@ -111,16 +110,14 @@ impl Calibration {
         (!missing.is_empty()).then(|| {
             format!(
                 "Not measured, so without a limit under the profile resources: {}; --like PLATFORM \
-                 takes what \
-                 is not measured from a platform of the same kind.",
+                 takes what is not measured from a platform of the same kind.",
                 missing.join(", ")
             )
         })
     }
 }
 
-/// Whether a number is the local memory that a group can have, in place of a unit's. On a processor
-/// it is in the caches.
+/// Whether a number is a group's local memory in place of a unit's; processors have it in caches.
 fn is_group_limit(facts: &Facts, number: &CalibratedNumber) -> bool {
     number.field == "local_memory" && number.origin == Origin::Told && !facts.processor
 }
@@ -135,10 +132,7 @@ fn taken(other: &Platform, field: &str, unit: &'static str) -> Option<Calibrated
 }
 
 fn nanoseconds(sample: &Sample) -> String {
-    match sample.seen() {
-        true => format!("{:.2} ns", sample.seconds * 1e9),
-        false => "too little".to_owned(),
-    }
+    if sample.seen() { format!("{:.2} ns", sample.seconds * 1e9) } else { "too little".to_owned() }
 }
 
 fn asides(survey: &Survey) -> Vec<Aside> {

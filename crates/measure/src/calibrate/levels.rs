@@ -10,8 +10,7 @@
 use super::sample::Sample;
 
 /// How much greater a time is at least where a cache ends. What loads in one cache differ by among
-/// themselves, in transitions of its tables of addresses, is less on the devices that were looked
-/// at.
+/// themselves, in transitions of its tables of addresses, is less on the devices examined.
 const STEP: f64 = 1.3;
 
 /// A cache that serves this share of a footprint has all of it: the rest is noise.

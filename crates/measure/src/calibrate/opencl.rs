@@ -130,7 +130,6 @@ impl<'s> OpenCl<'s> {
         CalibrateError::Refused { device, kernel: run.work.kernel(), why: why.into() }
     }
 
-    /// Makes what a launch needs.
     pub(super) fn prepare(&mut self, run: &CalibrationRun) -> Result<(), CalibrateError> {
         if run.items() == 0 || u32::try_from(run.items()).is_err() {
             return Err(self.refused(run, format!("{} items", run.items())));
@@ -199,15 +198,13 @@ impl<'s> OpenCl<'s> {
         let kernel = self.program.kernel("spread")?;
         let arguments = [Arg::buffer(&there), Arg::buffer(&buffer), Arg::U32(LINE as u32)];
         // SAFETY: item i, below `cells`, writes cell i of as many, and reads place i / LINE of an
-        // order with cells / LINE places. The launch is waited for, and the buffers live until
-        // then.
+        // order with cells / LINE places. The launch is waited for; the buffers live until then.
         unsafe { self.session.enqueue(&kernel, &arguments, &[cells], None)? }.wait()?;
         self.cells = Some(Cells { order, buffer, overwritten: false });
         Ok(())
     }
 
-    /// How many items of `load_near` that are `apart` vectors from each other load side by side:
-    /// within the table after all turns.
+    /// How many items of `load_near`, `apart` vectors apart, load side by side within the table.
     pub(super) fn wide(&self, apart: usize) -> usize {
         (NEAR_CELLS / self.vector - 2 * TURNS) / apart + 1
     }
@@ -286,8 +283,8 @@ impl<'s> OpenCl<'s> {
         // `load_near` reads up to 30 vectors beyond the item's place, which is at least 32 before
         // the table's end (`wide`, with vectors of at most 16 cells). `load_banks` reads up to 30
         // cells beyond an item's place in a tile that has 32 more. `sweep` masks its places by the
-        // number of vectors less one, a power of two. The launch is waited for, and the buffers
-        // live until then.
+        // number of vectors less one, a power of two. The launch is waited for; the buffers live
+        // until then.
         let launch = unsafe { self.session.enqueue(kernel, &arguments, &global, Some(&local))? };
         Ok(times(launch.wait()?))
     }

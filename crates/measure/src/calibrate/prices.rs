@@ -12,7 +12,6 @@ use super::survey::{Survey, bytes_text, elements};
 /// nanosecond, is a whole number with two digits or more; a day still has fewer than 2^63.
 pub const TICKS: f64 = 1e11;
 
-/// Whole ticks of some seconds.
 fn ticks(seconds: f64) -> i64 {
     whole(seconds * TICKS)
 }
@@ -92,9 +91,8 @@ fn price(field: &'static str, sample: Sample, how: impl Into<String>) -> Calibra
     CalibratedNumber { field, value, unit: "ticks", how, origin: Origin::Measured(sample) }
 }
 
-/// Prices on an element: those with which the model takes as long as the device did. In the model a
-/// unit takes a group at a time, and its elements need this many iterations for one operation of
-/// each item.
+/// Prices on an element with which the model takes as long as the device. In the model a unit takes
+/// a group at a time, and its elements need this many iterations for one operation of each item.
 fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<CalibratedNumber> {
     let busy = |busy: Busy| {
         let iterations = busy.group.div_ceil(elements.max(1)).max(1);

@@ -30,8 +30,7 @@ pub struct Rates {
     pub near: Busy,
     /// The same where neighbours load from lines of their own; not on processors, where all do.
     pub lines: Option<Busy>,
-    /// A load from local memory, by the cells between neighbours; not on processors, which have no
-    /// banks.
+    /// A load from local memory, by the cells between neighbours; processors have no banks.
     pub banks: Vec<(usize, Busy)>,
     /// A byte of a piece of memory that all read over and over, by the bytes of the piece: at most
     /// half of what each cache holds behind the first, then the largest footprint.

@@ -1,9 +1,7 @@
-//! Numbers of the profile `resources`, made of what was measured. docs/calibrate.md states why
-//! these formulas.
+//! Numbers of the profile `resources`, made of what was measured. Reasons: docs/calibrate.md.
 //!
 //! Times become clocks of a unit: at the rate that the device reports, or on a processor at the
-//! measured rate. Rates are rounded to whole numbers and are at least 1, the least value in the
-//! profile.
+//! measured rate. Rates are whole numbers and at least 1, the least value in the profile.
 
 use super::levels::{Level, levels};
 use super::number::{CalibratedNumber, Origin, fact, whole};
@@ -12,8 +10,7 @@ use super::sample::Sample;
 use super::sizes::Busy;
 use super::survey::{Survey, bytes_text};
 
-/// How much longer a load takes at least where neighbours meet in more banks than before. If they
-/// do, it is twice as long.
+/// How much longer a load takes at least where neighbours meet in more banks: then twice as long.
 const CONFLICT: f64 = 1.4;
 
 /// How much longer requests to L1 take where they share a pipe with local memory
@@ -184,7 +181,6 @@ impl Making<'_> {
         all.into_iter().flatten().chain(self.organisation()).collect()
     }
 
-    /// How a unit's memory and registers are organised.
     fn organisation(&self) -> Vec<CalibratedNumber> {
         let processor_has = |field, value, unit, what| {
             self.facts.processor.then(|| processor(field, value, unit, what))

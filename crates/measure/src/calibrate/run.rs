@@ -32,8 +32,7 @@ pub enum Work {
     ChaseLocal,
     /// The same in constant memory, in a table of 4 KiB.
     ChaseConstant,
-    /// 8 independent loads of 4 bytes from global memory, neighbouring items beside each other, no
-    /// word twice; there are no iterations.
+    /// 8 independent loads of 4 bytes from global memory, items in a row, no iterations.
     Stream {
         /// Bytes of the buffer, of which a launch of fewer items reads the beginning.
         bytes: usize,
@@ -70,8 +69,7 @@ pub enum Work {
         /// Cells from an item to its neighbour, at least 1.
         apart: usize,
     },
-    /// 8 independent loads from a piece of global memory through which all groups walk over and
-    /// over.
+    /// 8 independent loads from a piece of global memory that all groups read repeatedly.
     Sweep {
         /// Bytes of the piece, a power of two, at least 4 KiB.
         bytes: usize,
@@ -221,8 +219,7 @@ pub struct Facts {
     pub lockstep: Option<u32>,
     /// Whether it is a processor: it runs one item after another.
     pub processor: bool,
-    /// Numbers of a vector that one instruction works on: 1 but on processors, and a power of two
-    /// up to 16.
+    /// Numbers of a vector of one instruction: 1 but on processors; a power of two up to 16.
     pub vector: usize,
     /// Bytes of a cache line; 0 if unknown.
     pub line: u32,
@@ -239,8 +236,7 @@ pub enum CalibrateError {
     /// A kernel has computed something else than it should.
     #[error(
         "{device}: kernel `{kernel}` has computed {got} at {index}, expected {expected}: the \
-         driver or \
-         the device is at fault; nothing was written"
+         driver or the device is at fault; nothing was written"
     )]
     Wrong {
         /// The device's name.

@@ -13,8 +13,7 @@ use std::time::Instant;
 use super::run::{CalibrateError, CalibrationRun, RunTimes, Runner};
 use crate::sample::{SampleRule, interval, median};
 
-/// Most iterations of a launch. A kernel whose launches still take no time then costs nothing that
-/// can be measured.
+/// Most iterations of a launch. A kernel that still takes no time then costs nothing measurable.
 const MAX_ROUNDS: u32 = 1 << 20;
 /// The same for launches that grow in groups, times those that they begin with.
 const MAX_GROUPS: u32 = 1 << 16;

@@ -27,8 +27,7 @@ impl Shipped {
         &self.0.name
     }
 
-    /// The platform's number in the unit of a calibrated one, if it states it; nothing beside a
-    /// number that is not the device's own.
+    /// The platform's number in the unit of a calibrated one, if both are the device's own.
     pub fn number(&self, number: &CalibratedNumber) -> Option<i64> {
         let stated = self.0.is_given(number.field) && number.origin != Origin::Taken;
         let (_, value) = self.0.numbers().find(|(field, _)| stated && *field == number.field)?;

@@ -4,8 +4,7 @@ use super::levels::Level;
 use super::run::{CalibrateError, CalibrationRun, Facts, Work};
 use super::sample::{Sample, Sampler};
 
-/// Groups for each unit where all units are to be busy: enough that it does not matter much where
-/// the last ones run.
+/// Groups for each unit where all are to be busy: enough that the last ones matter little.
 pub const GROUPS_PER_UNIT: usize = 64;
 /// Items of a group where nothing else decides; fewer where the device allows fewer.
 pub const USUAL_GROUP: usize = 256;
@@ -43,7 +42,6 @@ fn footprint(facts: &Facts, least: usize, cache: u64) -> usize {
     if wish <= room { wish } else { 1 << room.ilog2() }
 }
 
-/// Sizes of groups and buffers on a device.
 pub(super) struct Sizes {
     pub units: usize,
     pub footprint: usize,
@@ -123,8 +121,7 @@ impl Sizes {
         bytes: usize,
         vector: usize,
     ) -> Result<Sample, CalibrateError> {
-        // Far from the group before: requests for words that a neighbour has just read may be
-        // merged on their way to L2.
+        // Far from the group before: requests for a neighbour's words may be merged before L2.
         let pages = ((bytes / PAGE) as f64 * GOLDEN_SECTION) as usize | 1;
         let apart = pages * PAGE;
         let Busy { sample, .. } = self.load(sampler, Work::Sweep { bytes, apart })?;

@@ -54,8 +54,7 @@ pub struct Survey {
     pub launch: Sample,
     /// The same from the queue to the end.
     pub queued: Sample,
-    /// How many groups run side by side on a unit by the local memory that they take, where that is
-    /// clear.
+    /// How many groups run side by side on a unit by their local memory, where that is clear.
     pub held: Option<Held>,
     /// How many operations a unit does at once.
     pub rates: Rates,

@@ -100,8 +100,7 @@ impl OpenCl<'_> {
         self.compare(run, (0..).zip(out).filter_map(known))
     }
 
-    /// Compares the results of loads, which all groups have alike, by the item's place in its
-    /// group; of long ones only some.
+    /// Compares the results of loads, alike in all groups, by the item's place; of long ones some.
     fn compare_group(
         &self,
         run: &CalibrationRun,
@@ -191,8 +190,7 @@ impl OpenCl<'_> {
         })
     }
 
-    /// The counters have counted, and each value was seen by one item only: then their sum is
-    /// right.
+    /// The counters have counted, and one item saw each value: then their sum is right.
     fn verify_atomics(&self, run: &CalibrationRun, operations: u64) -> Result<(), CalibrateError> {
         let (items, shared) = (run.items() as u64, run.work == Work::AtomicShared);
         let mut counters = vec![0; if shared { 1 } else { run.items() }];

@@ -7,7 +7,7 @@
 use super::pool::Said;
 use super::schedule::{Campaign, Observer, append};
 use crate::error::MeasureError;
-use crate::outcome::Timed;
+use crate::outcome::{Outcome, Timed};
 use crate::report::MeasureEvent;
 use crate::sample::{self, SampleRule};
 use crate::supervisor::SupervisorError;
@@ -71,7 +71,7 @@ impl Campaign<'_> {
     fn settle(&mut self, places: &[usize], runs: Vec<Vec<f64>>) -> Result<(), SupervisorError> {
         let mut changed = Vec::new();
         for (place, (_, measured)) in self.done.iter_mut().enumerate() {
-            let Some(timed) = measured.record.outcome.timed_mut() else { continue };
+            let Outcome::Timed(timed) = &mut measured.record.outcome else { continue };
             let at = places.iter().position(|other| *other == place);
             let rounds = at.and_then(|at| runs.get(at).cloned()).unwrap_or_default();
             if timed.rounds != rounds {

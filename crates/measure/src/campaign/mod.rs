@@ -24,7 +24,7 @@ use crate::reference::{Allowed, Reference};
 use crate::report::{MeasureEvent, MeasureOptions, MeasureReport, Measured};
 use crate::supervisor::{Interrupts, Supervisor, SupervisorError, SupervisorSetup};
 use crate::worker::Described;
-use schedule::{About, Campaign, Finished};
+use schedule::{About, Campaign};
 use task::Task;
 use tickbound_device::DeviceKind;
 use tickbound_device::platform::mismatch;
@@ -69,15 +69,15 @@ pub fn measure(
     let reference = files.reference.as_ref().filter(|_| has_new).map(compiled).transpose()?;
     let candidates = guide.is_some().then_some(all.len());
     let floors = floors(problem, &device, options);
-    let (ended, campaign) = std::thread::scope(|scope| {
+    let (ended, cache, done, versus, (spent, skipped)) = std::thread::scope(|scope| {
         let about = About { problem, options, floors, interrupt, began, baseline };
         let mut campaign = Campaign::new(scope, about, labs, &tasks, guide)?;
         (campaign.cache, campaign.known, campaign.reference) = (cache, known, reference);
         let ended = campaign.run(observer);
         over.store(true, Ordering::Relaxed);
-        Ok::<_, MeasureError>((ended, campaign.finished()))
+        let Campaign { cache, done, versus, spent, skipped, .. } = campaign;
+        Ok::<_, MeasureError>((ended, cache, done, versus, (spent, skipped)))
     })?;
-    let Finished { cache, done, versus, spent, skipped } = campaign;
     let closed = cache.map_or(Ok(()), Cache::close);
     let stopped = ended?.or(closed.err().map(|error| SupervisorError::Unkept(error.to_string())));
     let results: Vec<_> = done.into_iter().map(|(_, measured)| measured).collect();
@@ -107,7 +107,6 @@ fn floors<'a>(
     Some((floors, (floors.of_space)(&floors.floor)))
 }
 
-/// What came of floors.
 fn floor_report(
     (floors, space): (&Floors, Option<(f64, FloorTerm)>),
     skipped: usize,
@@ -126,8 +125,7 @@ fn floor_report(
     FloorReport { space, skipped, contradicted }
 }
 
-/// A task for each configuration, and the number of the one with the user's own, which is one more
-/// where the plan does not have it.
+/// A task for each configuration, and the number of the user's own, added if the plan lacks it.
 fn tasks<'a>(
     problem: &Problem,
     files: &SourceFiles,
@@ -212,7 +210,6 @@ fn note(
     }
 }
 
-/// Whose code will run, where, and within which limits.
 fn whose_code(files: &SourceFiles, options: &MeasureOptions) -> String {
     let kernel = format!(
         "runs the kernel of {} on the device, at most {} s for each configuration, in what memory \

@@ -3,8 +3,7 @@
 //! The first labs of the [`Pool`] time, one for each device; the others compile ahead of them, in
 //! the order in which configurations are likely to be timed. A graphics processor runs kernels
 //! while this machine's processors compile the next ones. Where the device is this machine's
-//! processor, nothing is compiled while a kernel is timed: compilers work on a batch, and then it
-//! is timed.
+//! processor, nothing is compiled while a kernel is timed: a batch is compiled, then timed.
 //!
 //! Configurations are timed in the order of the list, or as the [`Guide`] chooses; what was
 //! compiled ahead and is not chosen is lost. At the end the best are timed again
@@ -47,7 +46,6 @@ const FOR_FINALS: f64 = 0.1;
 
 pub(super) type Observer<'o> = dyn FnMut(MeasureEvent<'_>) + 'o;
 
-/// What a campaign is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About<'a> {
     pub(super) problem: &'a Problem,
@@ -55,7 +53,6 @@ pub(super) struct About<'a> {
     /// Floors that hold on the device, and that of the space.
     pub(super) floors: Option<(&'a Floors, Option<(f64, FloorTerm)>)>,
     pub(super) interrupt: &'a AtomicBool,
-    /// When its time began.
     pub(super) began: Instant,
     /// The task of the user's own configuration.
     pub(super) baseline: Option<usize>,
@@ -64,7 +61,6 @@ pub(super) struct About<'a> {
 /// What compiling a task ahead gave: its binary, if the driver gives one, or why there is none.
 type Compiled = Result<Option<PathBuf>, (Outcome, Stages)>;
 
-/// Measuring, under way.
 pub(super) struct Campaign<'a> {
     pub(super) about: About<'a>,
     pub(super) tasks: &'a [Task<'a>],
@@ -97,15 +93,6 @@ pub(super) struct Campaign<'a> {
     /// The budget was spent before all were measured.
     pub(super) spent: bool,
     /// Configurations that were not run, as their floors are above the best time.
-    skipped: usize,
-}
-
-/// What is left of a campaign.
-pub(super) struct Finished {
-    pub(super) cache: Option<Cache>,
-    pub(super) done: Vec<(usize, Measured)>,
-    pub(super) versus: Option<Versus>,
-    pub(super) spent: bool,
     pub(super) skipped: usize,
 }
 
@@ -162,14 +149,7 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// The results.
-    pub(super) fn finished(self) -> Finished {
-        let Campaign { cache, done, versus, spent, skipped, .. } = self;
-        Finished { cache, done, versus, spent, skipped }
-    }
-
-    /// Measures what is to be measured and is not known, and times the best again; returns why it
-    /// stopped before the end.
+    /// Measures what is not known, and times the best again; returns why it stopped early.
     pub(super) fn run(
         &mut self,
         observer: &mut Observer<'_>,
@@ -335,8 +315,7 @@ impl<'a> Campaign<'a> {
         self.folder.path().join(format!("program-{task}"))
     }
 
-    /// The jobs of tasks, compiled, with their outputs left unchecked; nothing if one does not
-    /// compile any more.
+    /// The jobs of tasks, compiled, outputs unchecked; nothing if one does not compile any more.
     pub(super) fn jobs(
         &mut self,
         tasks: &[usize],
@@ -400,13 +379,11 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Reports the stage of a task.
     fn tell(&self, task: usize, stage: Stage, observer: &mut Observer<'_>) {
         let of = self.guide.is_none().then_some(self.tasks.len());
         observer(MeasureEvent::Stage(self.tasks[task].bound, stage, self.done.len(), of));
     }
 
-    /// Takes what came of a task.
     fn take(
         &mut self,
         task: usize,
@@ -432,14 +409,12 @@ impl<'a> Campaign<'a> {
         Ok(kept?)
     }
 
-    /// Adds a result.
     fn keep(&mut self, task: usize, measured: Measured) {
         let outcome = &measured.record.outcome;
         let seconds = outcome.timed().and_then(|timed| median(&timed.runs));
         self.best = self.best.into_iter().chain(seconds).reduce(f64::min);
         if let Some(guide) = &mut self.guide {
-            // As exact as a cache keeps it: a campaign that goes on chooses as one that was never
-            // stopped.
+            // As exact as a cache keeps it: a resumed campaign chooses as one never stopped.
             guide.tell(task, seconds.map(|seconds| (seconds * 1e10).round()));
         }
         self.done.push((task, measured));

@@ -7,7 +7,6 @@ use crate::files::SourceFiles;
 use crate::job::Job;
 use crate::report::MeasureOptions;
 
-/// A configuration and its job.
 #[derive(Debug)]
 pub(super) struct Task<'a> {
     pub(super) bound: &'a Bound,

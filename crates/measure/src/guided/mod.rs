@@ -73,12 +73,8 @@ fn add_model(candidates: &mut [Candidate]) {
 /// has. A parameter with one value has no coordinate.
 pub fn points(configurations: &[&[i64]]) -> Vec<Vec<f64>> {
     let parameters = configurations.first().map_or(0, |c| c.len());
-    let values = |p: usize| {
-        let mut all: Vec<i64> = configurations.iter().map(|c| c[p]).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    };
+    let values =
+        |p: usize| configurations.iter().map(|c| c[p]).sorted_unstable().dedup().collect_vec();
     let axes: Vec<(usize, Vec<i64>)> =
         (0..parameters).map(|p| (p, values(p))).filter(|(_, all)| all.len() > 1).collect();
     let place = |(p, all): &(usize, Vec<i64>), c: &[i64]| {
@@ -95,8 +91,7 @@ pub struct Guide {
     first: Vec<usize>,
     /// Which are not measured yet.
     open: Vec<bool>,
-    /// What was measured, in this order, with the logarithm of the time; nothing where there is
-    /// none.
+    /// What was measured, in this order, with the logarithm of the time, if it has one.
     told: Vec<(usize, Option<f64>)>,
     /// Those with the greatest expected improvement when that was last computed, best first.
     promising: Vec<usize>,
@@ -138,8 +133,7 @@ impl Guide {
         Some(chosen)
     }
 
-    /// Candidates that are likely to be chosen next, at most `count`: only the model's best are
-    /// certain.
+    /// At most `count` candidates likely to be chosen next: only the model's best are certain.
     pub fn upcoming(&self, count: usize) -> Vec<usize> {
         let all = self.first.iter().chain(&self.promising).copied();
         all.filter(|c| self.open[*c]).unique().take(count).collect()

@@ -1,12 +1,10 @@
-//! A Gaussian process over points in a unit cube: what the values at some points say of those
-//! elsewhere.
+//! A Gaussian process over points in a unit cube: what values at some points say of others.
 
 use std::f64::consts::{PI, SQRT_2};
 
 /// Factors of the usual length scale that are tried for all coordinates together.
 const COMMON: [f64; 7] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
-/// Those that are tried for each by itself: from few values a single short length is soon believed
-/// and seldom right.
+/// Those tried for each by itself: of few values, a single short length is seldom right.
 const OWN: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// Parts of the variance that are tried as noise.
 const NOISE: [f64; 2] = [1e-3, 0.05];
@@ -30,11 +28,7 @@ const SPREAD: f64 = 3.0;
 #[derive(Debug, Clone)]
 pub struct Process {
     points: Vec<Vec<f64>>,
-    lengths: Vec<f64>,
-    mean: f64,
-    variance: f64,
-    factor: Factor,
-    weights: Vec<f64>,
+    fit: Fit,
 }
 
 /// What is known of the value at a point.
@@ -77,18 +71,18 @@ impl Process {
         for noise in NOISE {
             take(fit(&lengths, noise));
         }
-        let Fit { lengths, mean, variance, factor, weights, .. } = best?;
-        Some(Process { points, lengths, mean, variance, factor, weights })
+        let fit = best?;
+        Some(Process { points, fit })
     }
 
     /// What the values say of a point.
     pub fn at(&self, point: &[f64]) -> Guess {
         let near: Vec<f64> =
-            self.points.iter().map(|p| covariance(p, point, &self.lengths)).collect();
-        let mean = self.mean + dot(&near, &self.weights);
-        let known = self.factor.forward(near);
+            self.points.iter().map(|p| covariance(p, point, &self.fit.lengths)).collect();
+        let mean = self.fit.mean + dot(&near, &self.fit.weights);
+        let known = self.fit.factor.forward(near);
         let left = (1.0 - dot(&known, &known)).max(0.0);
-        Guess { mean, deviation: (self.variance * left).sqrt() }
+        Guess { mean, deviation: (self.fit.variance * left).sqrt() }
     }
 }
 
@@ -107,8 +101,7 @@ impl Guess {
     }
 }
 
-/// The error function, to 1.5e-7 (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical
-/// Functions*, 1964, 7.1.26).
+/// The error function, to 1.5e-7 (Abramowitz, Stegun, *Handbook of Mathematical Functions*, 7.1).
 fn erf(x: f64) -> f64 {
     const A: [f64; 5] = [0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429];
     let t = 1.0 / (1.0 + 0.3275911 * x.abs());
@@ -116,8 +109,8 @@ fn erf(x: f64) -> f64 {
     (1.0 - sum * (-x * x).exp()).copysign(x)
 }
 
-/// A process with settled length scales and noise, and the logarithm of how likely its values are,
-/// but for a constant.
+/// A process with settled length scales and noise; `likely`: log-likelihood, but for a constant.
+#[derive(Debug, Clone)]
 struct Fit {
     lengths: Vec<f64>,
     noise: f64,

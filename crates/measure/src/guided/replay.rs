@@ -36,7 +36,6 @@ pub fn replay(candidates: &[Candidate], times: &[f64], seeds: u64) -> Option<Rep
     Some(Replay { seeds, within_5_percent, stopped_after, reached })
 }
 
-/// One search.
 struct One {
     near: Option<usize>,
     stopped: Option<usize>,

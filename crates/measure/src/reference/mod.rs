@@ -57,7 +57,6 @@ pub struct Reference {
     numbered: usize,
 }
 
-/// Outputs that are known.
 #[derive(Debug)]
 struct Known {
     arguments: Vec<Given>,
@@ -166,7 +165,6 @@ impl Reference {
         Ok(file)
     }
 
-    /// Removes the oldest outputs if there are too many.
     fn forget_to_make_room(&mut self, bytes: u64) {
         let mut kept = bytes + self.known.iter().map(|k| k.bytes).sum::<u64>();
         for known in self.known.iter_mut().filter(|k| k.bytes > 0) {

@@ -10,7 +10,6 @@ use crate::error::MeasureError;
 /// Our exit status for a name that is none.
 pub(super) const UNKNOWN_NAME: i32 = 77;
 
-/// The type in C.
 fn c_type(element: ElementType) -> &'static str {
     match element {
         ElementType::Char => "char",
@@ -86,7 +85,6 @@ impl Parts {
     }
 }
 
-/// A fault of the reference in `path`.
 pub(super) fn fault(path: &Path, line: Option<usize>, why: String) -> MeasureError {
     let line = line.map_or_else(String::new, |line| format!(":{line}"));
     MeasureError::Reference(format!("{}{line}", path.display()), why)

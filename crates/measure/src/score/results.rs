@@ -1,5 +1,4 @@
-//! Published measurements: Kernel Tuner's caches, T4 files and KTT's output, plain or compressed
-//! with gzip.
+//! Published measurements: Kernel Tuner's caches, T4 files and KTT's output, plain or gzipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -49,7 +48,6 @@ pub enum ResultsError {
     Absent(String),
 }
 
-/// Why a result has no time.
 enum Timeless {
     Unit(String),
     /// There is no time under any name; what there is instead.
@@ -211,7 +209,9 @@ impl Results {
             let correct = result["invalidity"] == "correct";
             match correct.then(|| t4_time(result, said("timeunit"))).transpose() {
                 Ok(time) => {
-                    let fastest = t4_fastest(result, said("timeunit"));
+                    let fastest = fastest(result["times"].get("runtimes"));
+                    let factor = milliseconds(said("timeunit")).ok();
+                    let fastest = fastest.zip(factor).map(|(time, factor)| time * factor);
                     results.add(parameters, time.flatten(), fastest);
                 }
                 Err(Timeless::Objective(what)) => timeless.push(what),
@@ -275,7 +275,6 @@ impl Results {
     }
 }
 
-/// A file that cannot be read.
 fn unread(path: &Path, error: &io::Error) -> ResultsError {
     let fix = "give a cache of Kernel Tuner, a T4 file or KTT's output in JSON";
     ResultsError::File(path.to_owned(), format!("{error}; {fix}"))
@@ -288,8 +287,7 @@ fn fastest(times: Option<&Value>) -> Option<f64> {
 }
 
 /// The time of a T4 result in milliseconds: what is called `time`, else an objective that is a
-/// time, else the median of its run times. Nothing if that is no number, as where a configuration
-/// failed.
+/// time, else the median of its run times. Nothing if that is no number, as of failures.
 fn t4_time(result: &Value, unit: Option<&str>) -> Result<Option<f64>, Timeless> {
     let objectives = result["objectives"].as_array().into_iter().flatten();
     let objectives: Vec<&str> = objectives.filter_map(Value::as_str).collect();
@@ -315,12 +313,6 @@ fn t4_time(result: &Value, unit: Option<&str>) -> Result<Option<f64>, Timeless> 
         None if objectives.is_empty() => Err(Timeless::Objective("not said".into())),
         None => Err(Timeless::Objective(format!("`{}`", objectives.join(", ")))),
     }
-}
-
-/// The fastest run of a T4 result in milliseconds, if its runs are there.
-fn t4_fastest(result: &Value, unit: Option<&str>) -> Option<f64> {
-    let fastest = fastest(result["times"].get("runtimes"))?;
-    Some(fastest * milliseconds(unit).ok()?)
 }
 
 /// Parts of the names of times that are not the kernel's.

@@ -49,8 +49,7 @@ impl<'a> Supervisor<'a> {
         Ok(Supervisor { setup, interrupts, worker: Some(worker), device, kind })
     }
 
-    /// A lab for the same device that compiles, and runs nothing. Its worker starts with its first
-    /// request.
+    /// A lab for the same device that only compiles. Its worker starts with its first request.
     pub fn compiling(&self) -> Supervisor<'a> {
         let setup = SupervisorSetup { compiles: true, ..self.setup.clone() };
         let (interrupts, device, kind) = (self.interrupts, self.device.clone(), self.kind);

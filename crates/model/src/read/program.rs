@@ -26,7 +26,6 @@ const STATEMENTS: [&str; 14] = [
     "if",
 ];
 
-/// The statements of a list.
 pub(super) fn read_program(field: &Field<'_>, scope: &Scope) -> Result<Program, ModelError> {
     field.array()?.iter().map(|f| read_statement(f, scope)).collect()
 }

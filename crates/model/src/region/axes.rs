@@ -18,8 +18,7 @@ pub struct IndexAxis {
 /// `group` is `x + r * y`, so that both are numbers of an axis; the same goes for `lid`.
 #[derive(Debug, Clone)]
 pub struct Axes {
-    /// Those of groups, the one that runs slowest first; then those of the items of a group, the
-    /// same way.
+    /// Those of groups, the slowest first; then those of the items of a group, the same way.
     pub all: Vec<IndexAxis>,
     /// How many of them are of groups.
     pub of_groups: usize,
@@ -30,8 +29,7 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// The axes of a launch that some expressions take apart. `first` is the slot of `lid`, and
-    /// `env` has the values of all slots.
+    /// The axes of a launch that expressions take apart. `first`: slot of `lid`; `env`: values.
     pub fn new<'e>(
         first: Slot,
         env: &[i64],
@@ -129,8 +127,7 @@ impl Radices<'_> {
         }
     }
 
-    /// An item's name and what it was divided by so far; what is added to it moves pieces, but
-    /// leaves their size.
+    /// An item's name and what it was divided by so far; what is added moves pieces alone.
     fn scaled(&self, e: &Expr) -> Option<(Slot, i64)> {
         match e {
             Expr::Name(slot) if (self.first..self.first + 3).contains(slot) => Some((*slot, 1)),

@@ -2,8 +2,7 @@
 //!
 //! What goes in: what is known of the parts of an expression. What comes out: bounds that hold for
 //! every item, if no item can have a fault. A minimum, a maximum or a comparison is often decided
-//! by them, so that the region need not be cut wherever a quotient steps beyond the ends of a
-//! clamp.
+//! by them, so that the region need not be cut where a quotient passes the ends of a clamp.
 
 use super::form::LinearForm;
 use super::known::{Bounds, Known, Stop, Wide};
@@ -19,7 +18,6 @@ impl Over<'_> {
         }
     }
 
-    /// Bounds of a value and a multiple of another.
     pub(super) fn sum_bounds(&self, a: &Known, times: i128, b: &Known) -> Option<Bounds> {
         let ((low, high), (least, most)) = (self.bounds(a)?, self.bounds(b)?);
         let (x, y) = (least.checked_mul(times)?, most.checked_mul(times)?);
@@ -39,8 +37,7 @@ impl Over<'_> {
         self.bounds(a).map(|_| (0, by - 1))
     }
 
-    /// The least of some values, or with `greatest` the greatest, without those that others leave
-    /// no chance.
+    /// The least of some values, or with `greatest` the greatest, without excluded ones.
     pub(super) fn extreme(&self, greatest: bool, parts: &[Expr]) -> Known {
         let values: Vec<Known> = parts.iter().map(|part| self.value(part)).collect();
         let bounds: Option<Vec<Bounds>> = values.iter().map(|known| self.bounds(known)).collect();
@@ -50,10 +47,7 @@ impl Over<'_> {
         };
         let lows = bounds.iter().map(|(low, _)| *low);
         let highs = bounds.iter().map(|(_, high)| *high);
-        let ends = match greatest {
-            true => lows.max().zip(highs.max()),
-            false => lows.min().zip(highs.min()),
-        };
+        let ends = if greatest { lows.max().zip(highs.max()) } else { lows.min().zip(highs.min()) };
         let ends = ends.ok_or(Stop::Fault)?;
         // What the best of them reaches everywhere.
         let sure = if greatest { ends.0 } else { ends.1 };
@@ -83,8 +77,7 @@ impl Over<'_> {
         best.unwrap_or(Err(Stop::Fault.into()))
     }
 
-    /// Where to cut the region so that an expression is on one side of a bound; `stop` is
-    /// why it has no form.
+    /// Where to cut the region at a bound of an expression; `stop` is why it has no form.
     fn crossing(&self, e: &Expr, bound: i128, stop: Stop) -> Stop {
         let Some((part, bound)) = self.within(e, bound) else { return stop };
         match self.value(part) {

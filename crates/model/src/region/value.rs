@@ -62,10 +62,7 @@ impl Over<'_> {
     }
 
     fn is_not_zero(&self, known: &Known) -> Result<bool, Wide> {
-        match self.reaches(known, 0)? {
-            true => self.reaches(known, 1),
-            false => Ok(true),
-        }
+        if self.reaches(known, 0)? { self.reaches(known, 1) } else { Ok(true) }
     }
 
     /// Whether a value is at least `bound`, everywhere alike.
@@ -79,7 +76,6 @@ impl Over<'_> {
         }
     }
 
-    /// A value and a multiple of another.
     pub(super) fn sum(&self, a: &Known, times: i128, b: &Known) -> Known {
         match (a, b) {
             (Ok(a), Ok(b)) => Ok(a.plus(times, b).ok_or(Stop::Fault)?),
@@ -167,8 +163,7 @@ impl Over<'_> {
         }
     }
 
-    /// The quotient rounded down: what is a multiple of the divisor comes out, and the rest must
-    /// lie between two neighbouring multiples.
+    /// The quotient rounded down: multiples of the divisor, and a rest between two of them.
     fn quotient(&self, a: &LinearForm, by: &LinearForm) -> Result<LinearForm, Stop> {
         let by = self.constant(by)?;
         let (a, by) = match by {

@@ -2,8 +2,7 @@
 //!
 //! The domains, the constraints and the launch of a problem come to the same kind of thing: an
 //! expression over a few parameters, definitions substituted, that a valid configuration must
-//! satisfy. A conjunction is several conditions, so that each is over as few parameters as
-//! possible.
+//! satisfy. A conjunction is several conditions, each over as few parameters as possible.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +28,6 @@ pub struct Condition {
     limit: Option<LaunchLimit>,
 }
 
-/// What must hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A constraint, with exact division.
@@ -180,8 +178,7 @@ impl Condition {
         }
     }
 
-    /// True if no choice in these intervals satisfies it; what has no value counts as satisfied.
-    /// For a single choice this is exact.
+    /// True if no choice in these intervals satisfies it or lacks a value; exact for one.
     pub fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
         let slot = |p: usize| of[problem.first_parameter() + p];
         match &self.kind {
@@ -217,8 +214,7 @@ impl Condition {
         Some([place(a)?, place(b)?]).filter(|pair| pair.iter().all(|p| self.parameters.contains(p)))
     }
 
-    /// The expression that must not be 0, its divisions rounded down; `None` if the condition is no
-    /// such thing.
+    /// The expression that must not be 0, its divisions rounded down; `None` for other conditions.
     pub fn truth(&self) -> Option<&Expr> {
         match &self.kind {
             Kind::Holds(e) if !e.divides() => Some(e),

@@ -18,8 +18,7 @@ use crate::space::Condition;
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{BinaryOp, Expr, Function};
 
-/// Most parameters of a divisor that was counted in a source: conditions on more make spaces hard
-/// to count.
+/// Most parameters of a divisor counted in a source: conditions on more make spaces hard to count.
 const MAX_COUNTED: usize = 2;
 
 /// How many configurations each limit removes that the limits before it leave.
@@ -115,8 +114,7 @@ impl Problem {
         Ok(())
     }
 
-    /// What the first item divides by is not zero, nor what a source divides by where few
-    /// parameters decide it.
+    /// What the first item divides by is not zero, nor a source's divisors of few parameters.
     fn value_rules(&self, found: &mut Vec<LaunchRule>) -> Result<(), ModelError> {
         let of = self.parameter_intervals();
         let (path, most) = (Vec::new(), usize::MAX);
@@ -153,8 +151,7 @@ impl Problem {
         of
     }
 
-    /// How many configurations that satisfy the constraints cannot be launched, by the reason;
-    /// `None` if they cannot be counted.
+    /// How many configurations within the constraints cannot be launched, by reason, if counted.
     pub fn left_out(&self, limits: &TableLimits<'_>) -> Result<Option<LeftOut>, ModelError> {
         let of = self.parameter_intervals();
         if self.conditions()?.iter().all(|c| c.limited_by().is_none() || c.surely_holds(&of)) {

@@ -210,8 +210,7 @@ impl Problem {
         self.bind(&names.zip(configuration.0.iter().copied()).collect())
     }
 
-    /// The first rule of the kernel and its source that a configuration breaks; with the fault,
-    /// where a value is missing.
+    /// The first rule of kernel and source that a configuration breaks; the fault if without value.
     fn broken_rule(&self, env: &[i64]) -> Option<(&LaunchRule, Option<EvalError>)> {
         self.launch_rules.iter().find_map(|rule| Some((rule, rule.broken(env)?)))
     }

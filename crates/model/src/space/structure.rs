@@ -47,8 +47,7 @@ pub struct Configurations<'p> {
 type Filters = Vec<Vec<Relation>>;
 
 impl<'p> Configurations<'p> {
-    /// A configuration for which an expression has no value, and what has none, among the first
-    /// that the structure has.
+    /// One of the structure's first configurations without a value, and what has none.
     pub(super) fn without_value(&self) -> Option<String> {
         let conditions = self.problem.conditions().ok()?;
         let limits = TableLimits::default();
@@ -67,8 +66,7 @@ impl<'p> Configurations<'p> {
         self.problem
     }
 
-    /// For each parameter the values that conditions on it alone allow. A solution of the network
-    /// holds indices into these.
+    /// For each parameter the values that conditions on it alone allow; solutions index these.
     pub fn values(&self) -> &[Vec<i64>] {
         &self.values
     }
@@ -95,8 +93,7 @@ impl<'p> Configurations<'p> {
         self.wide.is_empty()
     }
 
-    /// How many valid configurations there are; `None` if the conditions hang together too widely
-    /// to be counted.
+    /// How many valid configurations there are; `None` if conditions share too much to be counted.
     pub fn count(&self) -> Option<BigUint> {
         let tree = self.counted.as_ref()?;
         Some(tree.total().map_or_else(BigUint::default, BigUint::from))
@@ -247,8 +244,7 @@ impl<'p> Configurations<'p> {
         Ok(relation)
     }
 
-    /// The relations of the network that restrict a few parameters, by the last of those that each
-    /// mentions.
+    /// The relations of the network that restrict a few parameters, by the last that each mentions.
     pub(super) fn filters(&self, parameters: &[usize]) -> Result<Filters, TooWide> {
         let mut filters: Filters = vec![Vec::new(); parameters.len()];
         for relation in self.network.relations() {
@@ -266,8 +262,7 @@ impl<'p> Configurations<'p> {
         Ok(filters)
     }
 
-    /// Calls `each` with the combinations that pass the filters, as indices and as values of all
-    /// slots, until it returns false.
+    /// Calls `each` with combinations that pass the filters, as indices and slots, until false.
     pub(super) fn enumerate(
         &self,
         parameters: &[usize],

@@ -49,8 +49,7 @@ impl Problem {
         self.structure(limits, 1, |_| true)
     }
 
-    /// The configurations that some of the conditions allow. Conditions on more than `most`
-    /// parameters are kept apart.
+    /// The configurations that conditions on at most `most` parameters allow, and the others.
     pub(super) fn structure(
         &self,
         limits: &TableLimits<'_>,
@@ -83,8 +82,7 @@ impl Problem {
         Ok(all)
     }
 
-    /// For each parameter the values of its domain; where that depends on others, of all its
-    /// domains.
+    /// For each parameter the values of its domain, or of all its domains if it depends on others.
     fn domains(&self) -> Result<Vec<Vec<i64>>, ModelError> {
         let mut all: Vec<Vec<i64>> = Vec::new();
         for (place, parameter) in self.parameters.iter().enumerate() {
@@ -134,8 +132,7 @@ fn stopped() -> ModelError {
     )
 }
 
-/// Calls `each` with every combination of the values of some parameters until it returns false;
-/// true if it never did.
+/// Calls `each` with all combinations of some parameters until it returns false; true if never.
 fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64]) -> bool) -> bool {
     fn go(
         values: &[Vec<i64>],
@@ -155,8 +152,7 @@ fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64])
 }
 
 impl Configurations<'_> {
-    /// Turns conditions on at most `most` parameters into relations, those over the fewest first.
-    /// Gives back what has no value.
+    /// Makes relations of conditions on at most `most` parameters; returns valueless ones.
     fn build(&mut self, most: usize) -> Result<Vec<(usize, Relation)>, ModelError> {
         let mut failing = Vec::new();
         self.restrict_values();

@@ -31,8 +31,7 @@ pub(super) fn kernel(kernel: &Value, parameters: &Map<String, Value>) -> Result<
     Ok(read)
 }
 
-/// Takes the language's version, folders and macros out of the compiler's options; no other changes
-/// what is read.
+/// Takes version, folders and macros out of the compiler's options; no other changes what is read.
 fn compile(
     kernel: &Value,
     parameters: &Map<String, Value>,
@@ -113,8 +112,7 @@ fn options(words: Vec<String>, at: &str) -> Result<CompilerOptions, ModelError> 
     Ok(read)
 }
 
-/// The words of compiler options: of a text as a shell takes it, or of a list, each of whose texts
-/// is one option unless it has several.
+/// The words of compiler options: of a text as in a shell, or of a list of such texts or words.
 fn words(options: &Value) -> Vec<String> {
     match options {
         Value::String(text) => shell_words(text),
@@ -151,7 +149,6 @@ fn shell_words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether the kernel is in OpenCL C.
 pub(super) fn is_opencl(kernel: &Value) -> bool {
     let language = kernel.get("Language").and_then(Value::as_str);
     language.is_some_and(|l| l.eq_ignore_ascii_case("opencl"))
@@ -169,7 +166,6 @@ const TYPES: [(&str, &str); 8] = [
     ("ulong", "uint64"),
 ];
 
-/// What T1 calls a type.
 pub(super) fn type_name(ty: ElementType) -> &'static str {
     let named = TYPES.iter().find(|(ours, _)| *ours == ty.name());
     named.map_or(ty.name(), |(_, theirs)| theirs)

@@ -41,7 +41,7 @@ pub(super) enum Division {
 pub(super) fn over_parameters(problem: &Problem, expr: &Expr, division: Division) -> Expr<String> {
     let truth = division == Division::Exact;
     let expr = Python { division }.expr(expr, truth);
-    let replaced = expr.replace(&mut |slot: &usize| {
+    let Ok(replaced) = expr.replace(&mut |slot: &usize| {
         Ok::<_, std::convert::Infallible>(match problem.scope.kind(*slot) {
             Some(NameKind::Definition) => {
                 let (_, meaning) = &problem.definitions[*slot - problem.first_definition()];
@@ -51,10 +51,7 @@ pub(super) fn over_parameters(problem: &Problem, expr: &Expr, division: Division
             _ => Expr::Name(problem.scope.name(*slot).to_owned()),
         })
     });
-    match replaced {
-        Ok(expr) => expr,
-        Err(never) => match never {},
-    }
+    replaced
 }
 
 /// The value of an input or a platform number.
@@ -69,8 +66,7 @@ struct Python {
 }
 
 impl Python {
-    /// `truth`: only whether the expression is true matters. Elsewhere `a or b` is one of its
-    /// operands in Python, but 0 or 1 here.
+    /// `truth`: only truth matters. Else `a or b` is an operand in Python, but 0 or 1 here.
     fn expr(&self, expr: &Expr, truth: bool) -> Expr {
         let of = |e: &Expr| Box::new(self.expr(e, false));
         match expr {
@@ -118,8 +114,7 @@ impl Python {
     }
 }
 
-/// A condition in Python as one of ours: `a or b` whose value matters, not only its truth, is one
-/// of its operands.
+/// A condition in Python as one of ours: `a or b` whose value matters is one of its operands.
 pub(super) fn from_python(expr: &Expr<String>, truth: bool) -> Expr<String> {
     let of = |e: &Expr<String>| Box::new(from_python(e, false));
     let true_of = |e: &Expr<String>| Box::new(from_python(e, true));

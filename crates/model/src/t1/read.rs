@@ -20,8 +20,7 @@ pub fn is_t1(file: &Value) -> bool {
     file.get("ConfigurationSpace").is_some()
 }
 
-/// Why the kernel of a T1 file cannot be read, so that its problem has a program that does nothing;
-/// `None` if it can.
+/// Why a T1 file's kernel cannot be read, so that its program does nothing; `None` if it can.
 pub fn without_program(file: &Value) -> Option<String> {
     let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);
     let text = |key: &str| kernel.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -182,7 +181,8 @@ fn launch(
         local = usual_sizes(parameters);
     }
     let stated = sizes(kernel, "GlobalSize")?;
-    let divided = dimensions > 0 && (stated.is_empty() || has_divisors(kernel));
+    let has_divisors = |axis: usize| !divisors(kernel, axis).is_empty();
+    let divided = dimensions > 0 && (stated.is_empty() || (0..AXES.len()).any(has_divisors));
     let mut groups = if divided { grid(kernel, dimensions, &local)? } else { stated };
     modify(kernel, &mut groups, &mut local)?;
     if local.is_empty() && !program {
@@ -214,8 +214,7 @@ fn launch(
     Ok(json!({ "global_size": global, "local_size": locals }))
 }
 
-/// Whether the global size is in groups. Without a statement it means what it means to the
-/// kernel's language.
+/// Whether the global size is in groups; by the kernel's language if not stated.
 fn counts_groups(kernel: &Value) -> Result<bool, ModelError> {
     let Some(of) = kernel.get("GlobalSizeType").filter(|v| !v.is_null()) else {
         return Ok(!arguments::is_opencl(kernel));
@@ -230,8 +229,7 @@ fn counts_groups(kernel: &Value) -> Result<bool, ModelError> {
     }
 }
 
-/// The items of a group where the file does not say them: the parameters that Kernel Tuner takes
-/// for them.
+/// The items of a group where the file omits them: the parameters that Kernel Tuner takes for them.
 fn usual_sizes(parameters: &Map<String, Value>) -> Vec<Expr<String>> {
     let size = |axis: &str| {
         let name = format!("block_size_{axis}");
@@ -309,10 +307,6 @@ fn divisors(kernel: &Value, axis: usize) -> &[Value] {
         Some(Value::Array(list)) => list,
         Some(one) => std::slice::from_ref(one),
     }
-}
-
-fn has_divisors(kernel: &Value) -> bool {
-    (0..AXES.len()).any(|axis| !divisors(kernel, axis).is_empty())
 }
 
 /// Groups along each dimension: the problem's size over the product of the divisors, rounded up.

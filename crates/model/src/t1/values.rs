@@ -1,5 +1,4 @@
-//! The values of a parameter as Python writes them: lists, ranges, comprehensions, and sums of
-//! these.
+//! Values of a parameter as Python has them: lists, ranges, comprehensions, and sums of these.
 //!
 //! ```text
 //! values  = part { "+" part }
@@ -143,7 +142,6 @@ fn expression(text: &str, truth: bool, names: &[String]) -> Result<Expr, Wrong> 
         .map_err(|name| wrong(format!("`{name}` in `{}` has no value here", short(text)), WHOLE))
 }
 
-/// Works values out.
 struct Run {
     /// The value of each `for` around, the outermost first.
     env: Vec<i64>,
@@ -249,8 +247,7 @@ fn within<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     Some(inner)
 }
 
-/// The parts of a text between the places outside brackets where `separator` stands; a word must
-/// stand alone.
+/// The parts of a text between separators outside brackets; a word as separator must stand alone.
 fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let word = separator.starts_with(is_word);

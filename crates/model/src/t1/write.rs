@@ -42,8 +42,7 @@ impl Writer<'_> {
         over_parameters(self.problem, expr, Division::Floor)
     }
 
-    /// Each with all values that it has in any configuration or, where its domain depends on
-    /// nothing, could have.
+    /// Each with all values that it has in any configuration or, of a fixed domain, could have.
     fn parameters(&self) -> Result<Vec<Value>, ModelError> {
         let problem = self.problem;
         let dependent = problem.parameters.iter().any(|p| depends(problem, p));
@@ -222,8 +221,7 @@ impl Writer<'_> {
         Ok(kernel)
     }
 
-    /// The option that defines a macro; none for a parameter under its own name, which every reader
-    /// defines.
+    /// The option that defines a macro; none for a parameter's name, which readers define.
     fn option(&self, name: &str, define: &Define) -> Result<Option<String>, ModelError> {
         let value = match define {
             Define::Text(text) => return Ok(Some(format!("-D{name}={text}"))),
@@ -305,7 +303,6 @@ fn number(expr: &Expr<String>) -> Value {
     }
 }
 
-/// Whether the domain depends on other parameters.
 fn depends(problem: &Problem, parameter: &Parameter) -> bool {
     let (first, defined) = (problem.first_parameter(), problem.first_definition());
     let inner = |slot: usize| (first..defined).contains(&slot);
@@ -343,8 +340,7 @@ impl Guards {
         Guards { values: parameters.iter().filter_map(of).collect() }
     }
 
-    /// Whether a condition has no value for some values of its parameters; also if that is too much
-    /// to try.
+    /// Whether a condition lacks a value for some parameters; also if that is too much to try.
     fn may_fail(&self, condition: &Expr<String>) -> bool {
         let names: IndexSet<&String> = parameters_of(condition).collect();
         let lists: Vec<&[i64]> =

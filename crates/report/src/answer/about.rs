@@ -41,7 +41,6 @@ pub struct Units {
 }
 
 impl Units {
-    /// Facts about a problem.
     fn of(problem: &Problem) -> Units {
         let clocks = problem.profile == Profile::Resources;
         let tick = problem.platform.tick().map(str::to_owned);

@@ -76,13 +76,10 @@ impl RaceMeasurement {
 
 impl RacedKernel {
     fn words(&self) -> String {
-        let ticks = self.ticks.map_or("no time in the model".to_owned(), grouped_ticks);
+        let ticks = |ticks| format!("{} ticks", grouped(ticks));
+        let ticks = self.ticks.map_or("no time in the model".to_owned(), ticks);
         format!("{}, {ticks} at {}", self.file, named(&self.configuration))
     }
-}
-
-fn grouped_ticks(ticks: i64) -> String {
-    format!("{} ticks", grouped(ticks))
 }
 
 impl Raced {

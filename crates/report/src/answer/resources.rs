@@ -184,7 +184,6 @@ impl Resources {
 }
 
 impl Resources {
-    /// What bounds the time, for people.
     fn bound(&self) -> &str {
         match self.bound_by.as_str() {
             "chain" => "what one group waits for, step after step",

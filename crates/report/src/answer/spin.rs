@@ -91,7 +91,6 @@ fn proof(r: &SpinResult) -> Option<AnswerLine> {
     Some((PROVED, text))
 }
 
-/// The runs that the answer rests on.
 fn basis(r: &SpinResult) -> impl Iterator<Item = AnswerLine> {
     let confirmed = r.trails.iter().filter(|t| t.confirmed).count();
     let trails = (!r.trails.is_empty()).then(|| {

@@ -16,7 +16,6 @@ use super::words::{AnswerLine, named};
 /// Ties, and values of a parameter, that are named.
 const NAMED: usize = 7;
 
-/// The line about ties, if there are any.
 pub(super) fn line(problem: &Problem, r: &TuneResult) -> Option<AnswerLine> {
     let optima = r.optima.iter().filter(|f| Some(f.time) == r.upper);
     let optima: Vec<&[i64]> = optima.map(|f| f.configuration.0.as_slice()).collect();
@@ -45,7 +44,6 @@ pub(super) fn line(problem: &Problem, r: &TuneResult) -> Option<AnswerLine> {
     Some(("ties:", said.join("; ")))
 }
 
-/// Values in order.
 fn several(values: &[i64]) -> String {
     let text: Vec<String> = values.iter().map(i64::to_string).collect();
     match text.as_slice() {

@@ -146,7 +146,6 @@ fn bounded((least, most): (i64, i64)) -> [Option<i64>; 2] {
     [Some(least), Some(most).filter(|most| *most != i64::MAX)]
 }
 
-/// What is at least and at most this much.
 fn between((least, most): (i64, i64)) -> String {
     match most {
         i64::MAX => format!("{} or more", grouped(least)),
@@ -155,7 +154,6 @@ fn between((least, most): (i64, i64)) -> String {
     }
 }
 
-/// The lines about a least time that is proved.
 fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<AnswerLine> {
     let schedules = r.schedule.as_ref().map(|s| {
         let case = |c: Option<i64>| c.map_or_else(|| "not asked for".into(), |t| t.to_string());
@@ -193,7 +191,6 @@ fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<AnswerLine> 
     before.chain(proofs).chain(after.into_iter().flatten()).collect()
 }
 
-/// How many configurations there are.
 fn counted(r: &TuneResult) -> String {
     match &r.configurations {
         Some(n) => format!("{} configurations", grouped(n)),
@@ -201,7 +198,6 @@ fn counted(r: &TuneResult) -> String {
     }
 }
 
-/// What a proof rests on.
 fn proved(r: &TuneResult, proof: &Proof) -> String {
     let below = grouped(r.upper.unwrap_or_default() - 1);
     match (proof, r.encoding) {

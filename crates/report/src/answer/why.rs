@@ -1,6 +1,7 @@
 //! What `why` answers, as data.
 
 use indexmap::IndexMap;
+use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 use tickbound_model::Problem;
 use tickbound_model::verdict::{Status, TimedConfiguration};
@@ -282,11 +283,8 @@ pub fn percent(part: i64, of: i64) -> Option<f64> {
 /// The values of the parameters in which the optimal configurations differ.
 fn ties(problem: &Problem, r: &TuneResult) -> IndexMap<String, Vec<i64>> {
     let optima: Vec<_> = r.optima.iter().filter(|f| Some(f.time) == r.upper).collect();
-    let values = |place: usize| {
-        let mut all: Vec<i64> = optima.iter().map(|f| f.configuration.0[place]).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+    let values = |place: usize| -> Vec<i64> {
+        optima.iter().map(|f| f.configuration.0[place]).sorted_unstable().dedup().collect()
     };
     let named = problem.parameters.iter().enumerate().map(|(p, of)| (of.name.clone(), values(p)));
     named.filter(|(_, values)| values.len() > 1).collect()

@@ -61,13 +61,11 @@ impl Answer {
         self.about.as_ref().map_or_else(ticks_alone, |about| about.units.time(ticks))
     }
 
-    /// The bracket for people.
     fn bracket(&self, upper: i64) -> String {
         let ticks_alone = || format!("{} and {} ticks", grouped(self.lower), grouped(upper));
         self.about.as_ref().map_or_else(ticks_alone, |about| about.units.range(self.lower, upper))
     }
 
-    /// What is known of the least time.
     fn least(&self, name: &str) -> String {
         let at = self.configuration.as_ref().map(named).unwrap_or_default();
         let is_bounded = |time: i64| self.lower >= time;

@@ -12,7 +12,6 @@ const INK: RGBColor = RGBColor(40, 40, 40);
 /// A configuration that does not exist.
 const NONE: RGBColor = RGBColor(226, 226, 226);
 
-/// Draws the map.
 pub(super) fn draw(map: &HeatMap, layout: &Layout, area: &Area<'_>) -> Drawn {
     area.fill(&WHITE)?;
     let sheet = Sheet { area };

@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use plotters::prelude::{Circle, PathElement, Polygon};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
+use plotters::style::text_anchor::HPos;
+use plotters::style::{Color, RGBColor, ShapeStyle};
 
 use crate::error::ReportError;
-use crate::picture::{self, Area, Drawn, FONT, Picture, TEXT_DROP, line_colour};
+use crate::picture::{self, Area, Drawn, Picture, Sheet, line_colour};
 
 /// Text size of names and ticks.
 pub(super) const TEXT: i32 = 16;
@@ -49,7 +49,6 @@ impl Ink {
     }
 }
 
-/// A mark for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Circle,
@@ -76,7 +75,6 @@ impl Mark {
     }
 }
 
-/// A drawing area.
 pub(super) struct Canvas<'a, 'b> {
     area: &'a Area<'b>,
 }
@@ -101,18 +99,14 @@ impl<P: Plot> Picture for Framed<'_, P> {
     }
 }
 
-/// The plot as SVG text.
 pub(super) fn svg(plot: &impl Plot) -> Result<String, ReportError> {
     picture::svg(&Framed(plot), Path::new("the plot"))
 }
 
 impl Canvas<'_, '_> {
     /// A line of text whose middle line is at `y`; `h` states which end of it is at `x`.
-    pub fn text(&self, text: &str, (x, y): (i32, i32), h: HPos, ink: Ink) -> Drawn {
-        let drop = (f64::from(TEXT) * TEXT_DROP).round() as i32;
-        let colour = ink.colour();
-        let style = (FONT, TEXT).into_font().color(&colour).pos(Pos::new(h, VPos::Center));
-        self.area.draw_text(text, &style, (x, y + drop))
+    pub fn text(&self, text: &str, at: (i32, i32), h: HPos, ink: Ink) -> Drawn {
+        Sheet { area: self.area }.text(text, TEXT, at, h, ink.colour())
     }
 
     /// A straight line or several.
@@ -173,8 +167,7 @@ impl Scale {
         self.to.0 + (share * f64::from(self.to.1 - self.to.0)).round() as i32
     }
 
-    /// Values at which a label stands, each with the label, at least `apart` pixels from each
-    /// other.
+    /// Values that are labelled, each with the label, at least `apart` pixels apart.
     pub fn ticks(&self, apart: i32) -> Vec<(f64, String)> {
         let pixels = f64::from((self.to.1 - self.to.0).abs());
         if self.logarithmic {
@@ -199,7 +192,6 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |all, v| Some(all.map_or((v, v), |(l, g): (f64, f64)| (l.min(v), g.max(v)))))
 }
 
-/// A power of ten in full.
 fn decimal(power: i32) -> String {
     match power {
         0..=5 => format!("1{}", "0".repeat(power.unsigned_abs() as usize)),

@@ -9,6 +9,7 @@
 //! assert!(page.contains("a&lt;b&gt;.json") && !page.contains("a<b>"));
 //! ```
 
+use itertools::Itertools;
 use std::path::Path;
 
 use indexmap::IndexMap;
@@ -169,12 +170,7 @@ fn facts(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let memory = |bytes: Option<u64>| {
         bytes.map(|b| numbers_grouped(&format!("{} MB", comparison::megabytes(b))))
     };
-    let mut tools: Vec<String> = Vec::new();
-    for tool in comparison.cases.iter().flat_map(|c| &c.rows).filter_map(|r| r.tool.as_ref()) {
-        if !tools.contains(tool) {
-            tools.push(tool.clone());
-        }
-    }
+    let mut tools = comparison.cases.iter().flat_map(|c| &c.rows).flat_map(|r| &r.tool).unique();
     let memory_limit = memory(comparison.memory_limit).unwrap_or_else(|| "not limited".to_owned());
     vec![
         ("tickbound", comparison.tickbound.clone()),

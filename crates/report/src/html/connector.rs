@@ -1,5 +1,4 @@
-//! The page of a connector: pictures that can be enlarged and searched, and the steps of a run lit
-//! in them.
+//! The page of a connector: pictures to enlarge and search, and the steps of a run lit in them.
 
 use std::path::Path;
 

@@ -19,7 +19,6 @@ const GAP: i32 = 46;
 /// Under the rows: ticks and the legend.
 const BOTTOM: i32 = 70;
 
-/// Where everything goes.
 struct Layout {
     size: (i32, i32),
     names: i32,
@@ -51,7 +50,6 @@ pub(super) fn plot(case: &Case) -> Option<Result<String, ReportError>> {
     ran.then(|| svg(&Engines { case, layout: Layout::new(&case.rows) }))
 }
 
-/// The engines of a case.
 struct Engines<'a> {
     case: &'a Case,
     layout: Layout,

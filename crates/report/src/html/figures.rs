@@ -43,8 +43,7 @@ impl FigureNumber {
     }
 }
 
-/// A text with its numbers of five digits or more in groups of three. What is part of a name or a
-/// fraction stays.
+/// A text with numbers of five digits or more in groups of three, except in names and fractions.
 pub fn numbers_grouped(text: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';

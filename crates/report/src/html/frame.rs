@@ -25,7 +25,6 @@ struct Framed<'a, T> {
     content: T,
 }
 
-/// The page that a template makes of its content.
 pub(super) fn render(
     template: &str,
     title: &str,

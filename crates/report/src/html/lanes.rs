@@ -37,8 +37,7 @@ pub struct LaneChart {
 pub struct Lane {
     /// Which ones.
     pub name: String,
-    /// One after another: first tick, the tick after the last, kind, step, how many spans are in
-    /// it.
+    /// In sequence: first tick, the tick after the last, kind, step, number of spans.
     pub blocks: Vec<(i64, i64, usize, usize, usize)>,
 }
 
@@ -133,8 +132,7 @@ fn cut(tracks: &mut IndexMap<Track<'_>, Vec<Block<'_>>>, last: i64) -> i64 {
     first
 }
 
-/// The blocks, those that are shorter than `least` ticks joined with what follows until they are
-/// not.
+/// The blocks, those shorter than `least` ticks joined with what follows.
 fn merged<'s>(blocks: &[Block<'s>], least: i64) -> Vec<Block<'s>> {
     let short = |b: &Block<'_>| b.end - b.start < least;
     // Within one window of the run, so that what is idle for long stays visible.
@@ -219,7 +217,6 @@ fn range(word: &str, numbers: &[u64]) -> String {
     }
 }
 
-/// What is drawn, for people.
 fn about(
     alike: &IndexMap<Vec<Block<'_>>, Vec<Track<'_>>>,
     spans: usize,

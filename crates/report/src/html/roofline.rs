@@ -16,8 +16,7 @@ pub struct RowFloors {
     pub each: Vec<Option<(i64, FloorTerm)>>,
     /// Seconds that each configuration of the space takes at least, and the term that binds.
     pub space: Option<(f64, FloorTerm)>,
-    /// Milliseconds of the fastest run of each, where the first column has milliseconds; empty
-    /// where nothing was measured.
+    /// Milliseconds of each one's fastest run, if the first column has milliseconds; else empty.
     pub fastest: Vec<Option<f64>>,
     /// The place of the model's ticks in the table's `measures`, and microseconds of a tick.
     pub ticks: Option<(usize, f64)>,
@@ -46,8 +45,7 @@ impl ConfigurationTable {
         self.roofline = (!times.is_empty()).then_some(Roofline { floor, times, space });
     }
 
-    /// The place of the fastest runs in `measures`, where they are added if they are others than
-    /// the times there.
+    /// The place of the fastest runs in `measures`, added if they differ from its times.
     fn fastest(&mut self, milliseconds: &[Option<f64>]) -> usize {
         let fastest = milliseconds.iter().map(|ms| ms.map(FigureNumber::Real));
         match self.rows.iter().map(|row| row.numbers[0]).eq(fastest.clone()) {

@@ -26,8 +26,7 @@ pub(super) struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    /// The series among the cases: for each file and each other input's values, if there are enough
-    /// values of one input.
+    /// The series among the cases: for each file and each choice of other inputs, if long enough.
     pub fn among(cases: &'a [Case]) -> Vec<Series<'a>> {
         let mut series: Vec<Series<'a>> = Vec::new();
         for (i, first) in cases.iter().enumerate() {
@@ -64,8 +63,7 @@ impl<'a> Series<'a> {
         engines
     }
 
-    /// For each value at which the engine has run: its place, the seconds, and whether the least
-    /// time was proved.
+    /// For each value at which the engine ran: place, seconds, and whether the time is proved.
     fn points(&self, engine: &str) -> Vec<(usize, f64, bool)> {
         let row = |case: &'a Case| case.rows.iter().find(|r| r.engine == engine);
         let points = self.cases.iter().enumerate().filter_map(|(i, (_, case))| {

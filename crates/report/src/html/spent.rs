@@ -59,8 +59,7 @@ impl Stripe {
 }
 
 impl SpentChart {
-    /// What a run of `time` ticks spends its time on: that of all spans, and of the elements that
-    /// have some.
+    /// What a run of `time` ticks spends its time on: of all spans, and of elements that have some.
     pub fn of(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<SpentChart> {
         let elements = spans.iter().map(|s| (&s.process, &s.thread)).unique().count();
         let kind = spans.first().map_or("element", |s| kind(&s.thread));

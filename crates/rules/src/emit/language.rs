@@ -7,7 +7,6 @@ use tickbound_expr::{BinaryOp, Expr, Function};
 
 use crate::SizeExpr;
 
-/// A language in which expressions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     /// C and C++: truth values are numbers.

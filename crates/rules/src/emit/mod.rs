@@ -1,5 +1,4 @@
-//! A configuration or a rule as code: options of a compiler, a C header, JSON, Rust, Python or
-//! CMake.
+//! A configuration or a rule as code: compiler options, a C header, JSON, Rust, Python or CMake.
 //!
 //! The text depends on what is emitted alone, so that a file can be compared with what would be
 //! written now. Emitted expressions are in 64-bit integers; at the sizes for which a rule is proved

@@ -21,7 +21,6 @@ pub fn used_of(problem: &Problem, usage: &Usage, bound: &Bound) -> Result<Vec<i6
     Ok(values.into_iter().filter_map(|(_, value)| value.0).collect())
 }
 
-/// The values of a usage.
 pub(super) struct Values(pub Vec<(&'static str, Int)>);
 
 impl Values {

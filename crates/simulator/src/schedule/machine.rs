@@ -73,8 +73,7 @@ impl<'p> Machine<'p> {
         self.options_of(out, usize::MAX);
     }
 
-    /// As [`Machine::options`], but starts only on the first unit that can start something: a
-    /// prefix of all options.
+    /// As [`Machine::options`], of starts only those of the first unit: a prefix.
     pub fn options_of_one(&self, out: &mut Vec<Decision>) {
         self.options_of(out, 1);
     }

@@ -73,8 +73,7 @@ pub(crate) fn best(
     Ok((list.into_inner().into_found(optima), complete))
 }
 
-/// All configurations in the order of their times, where a box of one configuration is bounded by
-/// its time.
+/// All configurations in the order of their times, which bound boxes of one configuration.
 pub(crate) fn ascending<'s, 'a>(search: &'s Search<'a>) -> Ascending<'s, 'a> {
     let mut walk = Walk::new(search, |walk| walk.search.bracket.out_of_time());
     let whole = whole_box(&walk.values);
@@ -83,8 +82,7 @@ pub(crate) fn ascending<'s, 'a>(search: &'s Search<'a>) -> Ascending<'s, 'a> {
     Ascending { walk, waiting: BinaryHeap::from_iter(waiting) }
 }
 
-/// What [`ascending`] returns: configurations with their times, or an error at the end, where some
-/// are left.
+/// What [`ascending`] returns: configurations with times; an error at the end if some are left.
 pub(crate) struct Ascending<'s, 'a> {
     walk: Walk<'s, 'a>,
     waiting: BinaryHeap<Reverse<(i64, u64, ParameterBox)>>,
@@ -136,8 +134,7 @@ struct Walk<'s, 'a> {
     order: Vec<usize>,
 }
 
-/// The parameters, those first that most factors of the cost depend on: while they are undecided,
-/// bounds say little.
+/// The parameters, those of most factors of the cost first: until then bounds say little.
 fn order(search: &Search<'_>) -> Vec<usize> {
     let weight = search.cost.term().mentions(search.problem());
     let mut order: Vec<usize> = (0..search.problem().parameters.len()).collect();
@@ -208,8 +205,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         Ok(true)
     }
 
-    /// The halves of a box that may have valid configurations, with their bounds, the greater
-    /// first.
+    /// The halves of a box that may be valid, with their bounds, the greater first.
     fn halves(&mut self, bound: i64, of: &ParameterBox, split: usize) -> Vec<(i64, ParameterBox)> {
         let (low, high) = of[split];
         let middle = low + (high - low) / 2;
@@ -233,8 +229,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         Configuration(self.values.iter().zip(of).map(|(v, (low, _))| v[*low as usize]).collect())
     }
 
-    /// What no configuration in the box undercuts; `None` if none is valid. An expression that may
-    /// lack a value gives no bound.
+    /// What no valid configuration in the box undercuts, if there is one; no bound without a value.
     fn bound(&mut self, of: &ParameterBox) -> Option<i64> {
         self.boxes += 1;
         set_box(&mut self.slots[self.first..], of, &self.values);

@@ -38,8 +38,7 @@ fn ascend(search: &Search<'_>, found: &Eliminated) -> Result<Option<Proof>, Solv
     let stop = || bracket.done();
     let all = tree.ascending_from(root, &limits(search.rows(), &stop), ticks);
     let proof = Proof::Elimination { rows: tree.rows() as u64, exact: exact && tree.is_exact() };
-    // No time below this is excluded any more: something that could not be simulated may take as
-    // long.
+    // No time from this on is excluded: something that could not be simulated may take as long.
     let mut open = i64::MAX;
     for next in all {
         let (bound, indices) = match next {

@@ -39,10 +39,6 @@ impl Entry {
         Entry::with(Run::OnFormula(run))
     }
 
-    pub const fn on_simulator(run: fn(&Task<'_>) -> Result<(), SolveError>) -> Entry {
-        Entry::with(Run::OnSimulator(run))
-    }
-
     /// An entry that neither takes part in a race nor is special otherwise.
     pub const fn with(run: Run) -> Entry {
         Entry { run, rank: None, from_nothing: false }

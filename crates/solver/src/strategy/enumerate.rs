@@ -7,11 +7,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::entry::Entry;
+use super::entry::{Entry, Run};
 use crate::error::SolveError;
 use crate::task::{Task, TooLarge};
 
-pub(super) const ENTRY: Entry = Entry::on_simulator(run);
+pub(super) const ENTRY: Entry = Entry::with(Run::OnSimulator(run));
 
 /// A configuration that takes longer is worth its own thread.
 const SLOW: Duration = Duration::from_millis(2);

@@ -22,8 +22,7 @@ fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     Ok(proof.filter(|_| search.bracket.closed()))
 }
 
-/// Closes the bracket on a form that was made from the same configurations and cost. With a proof
-/// and no best configuration none is valid.
+/// Closes the bracket on a form of the same space and cost; without a best, none is valid.
 pub(crate) fn on(search: &Search<'_>, form: &DirectForm) -> Result<Option<Proof>, SolveError> {
     let bracket = search.bracket;
     let mut offered = Ok(());

@@ -85,8 +85,7 @@ pub(crate) fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveErr
     }
 }
 
-/// Runs a strategy that asks a solver on its own thread, which gets a solver context of its
-/// own.
+/// Runs a strategy that asks a solver on a new thread with another solver context.
 fn ask(asked: &dyn FormulaSearch, run: OnFormula) -> Result<(), SolveError> {
     std::thread::scope(|scope| {
         let work = || interruptible(asked.bracket(), || run(asked));
@@ -94,8 +93,7 @@ fn ask(asked: &dyn FormulaSearch, run: OnFormula) -> Result<(), SolveError> {
     })
 }
 
-/// Runs a strategy on a space that is not listed; returns the proof, if the bracket was
-/// closed.
+/// Runs a strategy on a space without a list; returns the proof of a closed bracket.
 pub(crate) fn symbolic(
     search: &Search<'_>,
     strategy: Strategy,

@@ -34,7 +34,7 @@ fn run(asked: &dyn FormulaSearch) -> Result<(), SolveError> {
     let answer = optimizer.check(&[]);
     if answer == SatResult::Sat
         && let Some(model) = optimizer.get_model()
-        && let Some(choice) = chosen(&model, &unrolled)
+        && let Some(choice) = chosen(&model, unrolled.chosen())
         && let Some(c) = formula.system.configurations.iter().position(|k| *k == choice)
     {
         let claimed = model.eval(&cost, true).and_then(|v| v.as_i64());

@@ -120,8 +120,9 @@ fn labelled(
     }
     let checked = Some(check::sample(search, options.seed)?);
     let ranking = rank::by_labels(search, form, options.top)?;
-    let ended = SymbolicOutcome { finished: true, proofs: vec![proof], checked, ranking };
-    result(search, options, ended).map(Some)
+    let status = Status::Optimal;
+    let ended = TuneResult { status, proofs: vec![proof], checked, ..ranking };
+    Ok(Some(result(search, options, ended)))
 }
 
 /// Searches on what a search knows already.
@@ -144,10 +145,12 @@ pub fn tune_search(search: &Search<'_>, options: &SearchOptions) -> Result<TuneR
     if finished {
         proofs.extend(confirmed(search, options)?);
     }
-    let ranking =
-        if finished { rank::ranking(search, options.top)? } else { rank::Ranking::default() };
+    let (status, ranking) = match finished {
+        true => (Status::Optimal, rank::ranking(search, options.top)?),
+        false => (Status::Bounded, TuneResult::default()),
+    };
     search.bracket.fault()?;
-    result(search, options, SymbolicOutcome { finished, proofs, checked, ranking })
+    Ok(result(search, options, TuneResult { status, proofs, checked, ..ranking }))
 }
 
 /// Searches with labels where tables of some size do not hold the costs: of a middle size if
@@ -181,8 +184,7 @@ fn at_once(search: &Search<'_>) -> Result<(), SolveError> {
     }
     search.limit_rows(INITIAL_ROWS);
     match strategy::symbolic(search, Strategy::Eliminate) {
-        // The problem is at fault. That is met again, first in the order of the space if all are
-        // simulated.
+        // The problem is at fault; found again, in the order of the space, if all are simulated.
         Err(why) if !why.is_fault() => Ok(()),
         end => end.map(|_| ()),
     }
@@ -199,11 +201,10 @@ pub fn simulated(
     let proofs = vec![Proof::Simulation { configurations: search.simulated() }];
     let ranking = rank::ranking(search, options.top)?;
     search.bracket.fault()?;
-    result(search, options, SymbolicOutcome { finished: true, proofs, checked: None, ranking })
-        .map(Some)
+    let ended = TuneResult { status: Status::Optimal, proofs, ..ranking };
+    Ok(Some(result(search, options, ended)))
 }
 
-/// Has the least time confirmed by others.
 fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>, SolveError> {
     let taken = Duration::from_secs_f64(search.bracket.seconds());
     let claimed = search.bracket.bounds().upper();
@@ -261,49 +262,21 @@ pub fn confirming_question(
     Ok(question.and_then(|statement| Some((least, statement.smt2(least.checked_sub(1)?)?))))
 }
 
-/// How a search ended.
-struct SymbolicOutcome {
-    finished: bool,
-    proofs: Vec<Proof>,
-    checked: Option<u64>,
-    ranking: rank::Ranking,
-}
-
-fn result(
-    search: &Search<'_>,
-    options: &SearchOptions,
-    ended: SymbolicOutcome,
-) -> Result<TuneResult, SolveError> {
-    let bracket = search.bracket;
-    let bounds = bracket.bounds();
-    let best = bounds.best.map(|(c, _)| search.found(c));
-    let (status, stopped_by) = match ended.finished {
-        true => (Status::Optimal, None),
-        false => (Status::Bounded, bracket.stopped_by()),
-    };
-    let asked = ended.proofs.iter().any(|p| matches!(p, Proof::Z3 { .. }));
-    Ok(TuneResult {
-        status,
+/// The result with what the space and the bracket know.
+fn result(search: &Search<'_>, options: &SearchOptions, ended: TuneResult) -> TuneResult {
+    let best = search.bracket.bounds().best.map(|(c, _)| search.found(c));
+    TuneResult {
         upper: best.as_ref().map(|b| b.time),
         replayed: best.as_ref().is_some_and(|b| search.was_simulated(&b.configuration)),
-        best: ended.ranking.optima.first().cloned().or(best),
-        optima: ended.ranking.optima,
-        programs: ended.ranking.programs,
-        more_optima: ended.ranking.more,
-        optima_count: ended.ranking.count,
-        next: ended.ranking.next,
-        indifferent: ended.ranking.indifferent,
+        best: ended.optima.first().cloned().or(best),
         configurations: search.configurations.count(),
-        confirmed_uncut: asked,
-        proofs: ended.proofs,
-        checked: ended.checked,
-        stopped_by,
+        confirmed_uncut: ended.proofs.iter().any(|p| matches!(p, Proof::Z3 { .. })),
         size: FormulaSize {
             configurations: listed(search.configurations),
             ..FormulaSize::default()
         },
-        ..TuneResult::begun(options, bracket)
-    })
+        ..ended.searched(options, search.bracket)
+    }
 }
 
 /// The number of configurations, at most `i64::MAX`.

@@ -10,8 +10,8 @@ use tickbound_model::verdict::TimedConfiguration;
 use tickbound_timing::CostTables;
 
 use crate::error::SolveError;
-use crate::program_classes::{Fold, ProgramClass, ProgramClasses};
-use crate::result::MAX_OPTIMA;
+use crate::program_classes::{Fold, ProgramClass};
+use crate::result::{MAX_OPTIMA, TuneResult};
 use crate::search::{Eliminated, Search};
 use crate::strategy;
 use crate::top_list::TopList;
@@ -19,25 +19,8 @@ use crate::top_list::TopList;
 /// Most rows of an elimination that is made a second time, to count the optima.
 const MAX_COUNTED: usize = 1 << 20;
 
-/// What is known beside the least time.
-#[derive(Debug, Default)]
-pub(super) struct Ranking {
-    /// All optima, or the best of all configurations, the least time first.
-    pub optima: Vec<TimedConfiguration>,
-    /// The best distinct programs, where all times or their order are known.
-    pub programs: ProgramClasses,
-    /// There are more optima than these.
-    pub more: bool,
-    /// How many optima there are.
-    pub count: Option<BigUint>,
-    /// The least time of all other configurations.
-    pub next: Option<i64>,
-    /// Parameters on which no time depends.
-    pub indifferent: Vec<String>,
-}
-
-/// Lists the optima, and at least `top` configurations.
-pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveError> {
+/// Lists the optima, and at least `top` configurations, in a result with nothing else.
+pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<TuneResult, SolveError> {
     let least = search.bracket.bounds().upper();
     if let Some(all) = search.all() {
         return of_all(search, all, top);
@@ -49,7 +32,7 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
         Some(found @ Eliminated { tables, tree, .. }) => {
             let few = tree.rows() <= MAX_COUNTED;
             let (count, next) = if few { ties(search, tables)? } else { (None, None) };
-            let mut ranking = Ranking { count, next, ..Ranking::default() };
+            let mut ranking = TuneResult { optima_count: count, next, ..TuneResult::default() };
             ranking.indifferent = indifferent(search, tables);
             let stop = || search.bracket.out_of_time();
             let limits = TableLimits { rows: crate::search::MAX_ROWS, divide: true, stop: &stop };
@@ -77,7 +60,7 @@ pub(super) fn by_labels(
     search: &Search<'_>,
     form: &DirectForm,
     top: usize,
-) -> Result<Ranking, SolveError> {
+) -> Result<TuneResult, SolveError> {
     let least = search.bracket.bounds().upper();
     let stop = || search.bracket.out_of_time();
     let mut near = form.within(least, MAX_NEAR, &stop).unwrap_or_default();
@@ -109,7 +92,8 @@ pub(super) fn by_labels(
     }
     sort(&mut optima);
     let more = count.is_none_or(|n| n > optima.iter().filter(|o| o.time == least).count());
-    Ok(Ranking { optima, more, count: count.map(BigUint::from), next, ..Ranking::default() })
+    let optima_count = count.map(BigUint::from);
+    Ok(TuneResult { optima, more_optima: more, optima_count, next, ..TuneResult::default() })
 }
 
 fn sort(optima: &mut [TimedConfiguration]) {
@@ -121,7 +105,7 @@ fn of_all(
     search: &Search<'_>,
     all: &[TimedConfiguration],
     top: usize,
-) -> Result<Ranking, SolveError> {
+) -> Result<TuneResult, SolveError> {
     let mut order: Vec<&TimedConfiguration> = all.iter().collect();
     order.sort_by_key(|found| found.time);
     let least = order.first().map_or(0, |found| found.time);
@@ -132,13 +116,13 @@ fn of_all(
         let Some(fold) = fold.as_mut().filter(|fold| fold.wants(found.time)) else { break };
         fold.add(&found.configuration, found.time)?;
     }
-    Ok(Ranking {
+    Ok(TuneResult {
         optima: order.iter().take(listed).copied().cloned().collect(),
         programs: fold.map(|fold| fold.programs(true)).unwrap_or_default(),
-        more: count > listed,
-        count: Some(count.into()),
+        more_optima: count > listed,
+        optima_count: Some(count.into()),
         next: order.get(count).map(|found| found.time),
-        indifferent: Vec::new(),
+        ..TuneResult::default()
     })
 }
 
@@ -191,19 +175,19 @@ fn indifferent(search: &Search<'_>, tables: &CostTables) -> Vec<String> {
 const MAX_TIES: usize = 100_000;
 
 /// The ranking where a box of one configuration is bounded by its time.
-fn by_boxes(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, SolveError> {
+fn by_boxes(search: &Search<'_>, top: usize, least: i64) -> Result<TuneResult, SolveError> {
     let (count, next, whole) = (Cell::new(0), Cell::new(None), Cell::new(true));
     let mut all = strategy::ascending(search).inspect(|found| match found {
         Ok((time, _)) if *time <= least => count.set(count.get() + 1),
         Ok((time, _)) => next.set(next.get().or(Some(*time))),
         Err(_) => whole.set(false),
     });
-    let mut ranking = Ranking::default();
+    let mut ranking = TuneResult::default();
     ascending(search, (top, least), &mut all, &mut ranking)?;
     // What is not listed is counted.
     while next.get().is_none() && count.get() < MAX_TIES && all.next().is_some() {}
     let counted = next.get().is_some() || (whole.get() && count.get() < MAX_TIES);
-    ranking.count = counted.then(|| count.get().into());
+    ranking.optima_count = counted.then(|| count.get().into());
     ranking.next = next.get();
     Ok(ranking)
 }
@@ -213,7 +197,7 @@ fn ascending(
     search: &Search<'_>,
     (top, least): (usize, i64),
     all: impl Iterator<Item = Result<(i64, Configuration), TooWide>>,
-    ranking: &mut Ranking,
+    ranking: &mut TuneResult,
 ) -> Result<(), SolveError> {
     let mut fold = Fold::new(search.problem(), top);
     let (mut listing, mut whole) = (true, true);
@@ -221,7 +205,7 @@ fn ascending(
         let (time, configuration) = match next {
             Ok(next) => next,
             Err(TooWide::Stopped | TooWide::Rows(_) | TooWide::Key(_)) => {
-                ranking.more |= listing;
+                ranking.more_optima |= listing;
                 whole = false;
                 break;
             }
@@ -229,7 +213,7 @@ fn ascending(
         let optimal = time == least;
         let room = ranking.optima.len() < top || (optimal && ranking.optima.len() < MAX_OPTIMA);
         if listing && !room {
-            (listing, ranking.more) = (false, optimal);
+            (listing, ranking.more_optima) = (false, optimal);
         }
         let folds = fold.as_ref().is_some_and(|fold| fold.wants(time));
         whole &= !folds || fold.as_ref().is_some_and(|fold| !fold.is_full());
@@ -261,9 +245,8 @@ fn offer(search: &Search<'_>, configuration: &Configuration, time: i64) -> Resul
 /// Most configurations that are examined in the order of their bounds.
 const MAX_BOUNDED: usize = 100_000;
 
-/// The ranking where bounds are all there is: those of an elimination if there is one, else those
-/// of boxes.
-fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, SolveError> {
+/// The ranking where there are only bounds: of an elimination if there is one, else of boxes.
+fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<TuneResult, SolveError> {
     let stop = || search.bracket.out_of_time();
     let (mut optima, complete) = match search.bounding(&stop) {
         Ok(tree) => by_bounds(search, tree, top, least)?,
@@ -271,8 +254,9 @@ fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, Solve
     };
     sort(&mut optima);
     let optimal = optima.iter().filter(|f| f.time == least).count();
-    let count = complete.then(|| optimal.into());
-    Ok(Ranking { more: !complete, optima, count, ..Ranking::default() })
+    let optima_count = complete.then(|| optimal.into());
+    let more_optima = !complete;
+    Ok(TuneResult { more_optima, optima, optima_count, ..TuneResult::default() })
 }
 
 /// Simulates in the order of lower bounds, until none that is left can belong to the list; the

@@ -19,8 +19,7 @@ use crate::proof::Proof;
 use crate::search::Search;
 use crate::strategy::{self, Strategy};
 
-/// The time as derived a second way; `None` if that does not cover the problem. The profile
-/// `resources` has one set of formulas.
+/// The time as derived a second way, if that covers the problem: not the profile `resources`.
 pub(super) fn cost(problem: &Problem) -> Option<Cost> {
     if problem.profile == Profile::Resources {
         return None;
@@ -87,15 +86,7 @@ fn priced(program: &[Stmt], prices: &[(AccessKind, i64)]) -> Program {
                 let amount = Expr::binary(BinaryOp::Mul, Expr::Int(price), amount.clone());
                 StmtKind::Access { access: AccessKind::Work, amount }
             }
-            StmtKind::Repeat { count, body } => {
-                StmtKind::Repeat { count: count.clone(), body: priced(body, prices) }
-            }
-            StmtKind::If { condition, then, otherwise } => StmtKind::If {
-                condition: condition.clone(),
-                then: priced(then, prices),
-                otherwise: priced(otherwise, prices),
-            },
-            StmtKind::Mark | StmtKind::Barrier | StmtKind::Until(_) => stmt.kind.clone(),
+            other => other.with_programs(|within| priced(within, prices)),
         };
         stmt.with(kind)
     };

@@ -29,7 +29,7 @@ use self::rows::{Rows, merged};
 use crate::bracket::Bracket;
 use crate::error::SolveError;
 use crate::formula::SmtFormula;
-use crate::instance::{interruptible, leave_ctrl_c};
+use crate::instance::{chosen, interruptible, leave_ctrl_c};
 use crate::proof::Proof;
 use crate::search::{Eliminated, MAX_ROWS, Search, limits};
 use crate::task::{FormulaSearch, LiveSolver, Task};
@@ -64,8 +64,7 @@ impl<'s, 'a> TableEncoding<'s, 'a> {
         Some(TableEncoding { search, tables, kept })
     }
 
-    /// The question whether some configuration takes at most `ticks`, in SMT-LIB 2; `None` at a
-    /// stop.
+    /// Whether some configuration takes at most `ticks`, in SMT-LIB 2; `None` at a stop.
     pub fn smt2(&self, ticks: i64) -> Option<String> {
         let solver = Solver::new();
         let stated = Stated::new(self, &solver, &|| self.search.bracket.out_of_time())?;
@@ -74,16 +73,14 @@ impl<'s, 'a> TableEncoding<'s, 'a> {
     }
 }
 
-/// Settings for these formulas. Where all is clauses, to ask what is relevant costs more than it
-/// saves.
+/// Settings for these formulas: among clauses alone, relevance costs more than it saves.
 fn settings() -> Params {
     let mut settings = leave_ctrl_c();
     settings.set_u32("relevancy", 0);
     settings
 }
 
-/// Asks a new solver for one tick less than the best time in a bracket, by the cost of a search,
-/// for this time.
+/// Asks a new solver for one tick less than the best time, by the cost of a search, for this time.
 pub(crate) fn confirm(
     bracket: &Bracket<'_>,
     search: &Search<'_>,
@@ -183,7 +180,6 @@ fn total(terms: &[Int]) -> Int {
     }
 }
 
-/// The answer of a solver about a statement.
 enum Answer {
     /// For each parameter the index of its value, and the ticks of that choice.
     Yes(Vec<u32>, i64),
@@ -382,8 +378,7 @@ impl<'q> Stated<'q> {
         Some((normal.scale.value(env).ok()?, offset?))
     }
 
-    /// Asserts what an elimination, if there is one, has as the least sum for the parameters of the
-    /// scale.
+    /// Asserts an elimination's least sum for the parameters of the scale, if there is one.
     fn learn_least(&self, solver: &Solver, stop: &dyn Fn() -> bool) {
         let Some(Eliminated { root, .. }) = self.search.eliminated() else { return };
         let least = |cost: i64| Least(cost).times(&Least(self.tables.floor)).0;
@@ -408,11 +403,7 @@ impl<'q> Stated<'q> {
 
     /// The choice of a model, and what the tables say that it takes.
     fn model(&self, model: &Model) -> Option<Answer> {
-        let value = |values: &Vec<Bool>| {
-            let holds = |b: &Bool| model.eval(b, true).and_then(|v| v.as_bool()) == Some(true);
-            values.iter().position(holds).map(|v| v as u32)
-        };
-        let indices: Vec<u32> = self.chosen.iter().map(value).collect::<Option<_>>()?;
+        let indices = chosen(model, &self.chosen)?;
         let costs = &self.tables.network.relations()[self.tables.conditions..];
         let sum =
             costs.iter().try_fold(Least(0), |sum, r| Some(sum.times(&Least(*r.at(&indices)?))))?;

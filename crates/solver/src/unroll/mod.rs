@@ -197,8 +197,7 @@ impl<'s> Unrolled<'s> {
         node(self.system.node(e), &[], &mut self.terms, &self.frozen)
     }
 
-    /// A frozen node over too many parameters for one table: a product is split over the factor
-    /// with fewer rows.
+    /// A frozen node over too many parameters for a table: a product splits at its smaller factor.
     fn composite(&mut self, e: Ex, columns: &Columns) -> Result<Value, InternalError> {
         let SystemNode::Mul(a, b) = self.system.node(e) else { return self.composed(e) };
         let rows = |e: &Ex| columns.values(*e).map(|values| self.system.rows(&values));

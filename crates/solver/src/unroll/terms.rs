@@ -4,26 +4,23 @@ use std::collections::BTreeMap;
 
 use tickbound_encodings::system::evaluate::Algebra;
 use tickbound_encodings::system::{self, ChoiceId, Ex, InternalError, System, SystemNode, TableId};
-use z3::ast::{Bool, Int};
+use z3::ast::{Ast, Bool, Int};
 
 /// Rows of a table: value indices of its parameters, and the value.
 pub(super) type Rows = BTreeMap<Vec<u32>, i64>;
 
 pub(super) type Value = system::SystemValue<Number, Truth>;
 
-/// An integer, constant where it is known.
+/// A value, constant where it is known.
 #[derive(Debug, Clone)]
-pub(super) enum Number {
-    Known(i128),
-    Term(Int),
+pub(super) enum Partial<C, T> {
+    Known(C),
+    Term(T),
 }
 
-/// A truth value, constant where it is known.
-#[derive(Debug, Clone)]
-pub(super) enum Truth {
-    Known(bool),
-    Term(Bool),
-}
+pub(super) type Number = Partial<i128, Int>;
+
+pub(super) type Truth = Partial<bool, Bool>;
 
 impl Number {
     pub fn term(&self) -> Int {
@@ -239,21 +236,25 @@ impl Algebra for Terms<'_> {
     }
 
     fn ite_int(&mut self, c: &Truth, a: &Number, b: &Number) -> Number {
-        match (c, a, b) {
-            (Truth::Known(true), a, _) => a.clone(),
-            (Truth::Known(false), _, b) => b.clone(),
-            (_, Number::Known(x), Number::Known(y)) if x == y => a.clone(),
-            (Truth::Term(c), a, b) => Number::Term(c.ite(&a.term(), &b.term())),
-        }
+        ite(c, a, b, Number::term)
     }
 
     fn ite_bool(&mut self, c: &Truth, a: &Truth, b: &Truth) -> Truth {
-        match (c, a, b) {
-            (Truth::Known(true), a, _) => a.clone(),
-            (Truth::Known(false), _, b) => b.clone(),
-            (_, Truth::Known(x), Truth::Known(y)) if x == y => a.clone(),
-            (Truth::Term(c), a, b) => Truth::Term(c.ite(&a.term(), &b.term())),
-        }
+        ite(c, a, b, Truth::term)
+    }
+}
+
+/// `if c then a else b`.
+fn ite<C: Copy + PartialEq, T: Ast + Clone>(
+    c: &Truth,
+    a: &Partial<C, T>,
+    b: &Partial<C, T>,
+    term: fn(&Partial<C, T>) -> T,
+) -> Partial<C, T> {
+    match (c, a, b) {
+        (Partial::Known(c), ..) => (if *c { a } else { b }).clone(),
+        (_, Partial::Known(x), Partial::Known(y)) if x == y => Partial::Known(*x),
+        (Partial::Term(c), a, b) => Partial::Term(c.ite(&term(a), &term(b))),
     }
 }
 

@@ -332,7 +332,6 @@ impl<'b, 'p> Builder<'b, 'p> {
         Some(())
     }
 
-    /// The conditions as tables and limits.
     fn conditions(&mut self) -> Option<()> {
         let different = self.different();
         let conditions = self.conditions.clone();

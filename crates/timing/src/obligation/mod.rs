@@ -46,8 +46,7 @@ const MAX_CHOICES: usize = 1 << 20;
 pub struct Obligation<'p> {
     /// The problem.
     pub problem: &'p Problem,
-    /// For each parameter its values, over all choices of the parameters that its domain depends
-    /// on.
+    /// For each parameter its values, over all choices of those that its domain depends on.
     pub values: Vec<Vec<i64>>,
     /// What a valid configuration satisfies.
     pub conditions: Vec<Condition>,
@@ -210,8 +209,7 @@ impl Time {
         all.ok_or_else(|| no_value(&"beyond 127 bits"))
     }
 
-    /// The parts of the whole launch: those of a group times the waves, and what comes before and
-    /// after.
+    /// The parts of the launch: those of a group times the waves, and what surrounds them.
     pub fn of_launch(&self, problem: &Problem) -> Vec<TimePart> {
         let waves = Factor::Count(self.waves.clone());
         let number = |n: i64| Factor::Count(Expr::Int(n));

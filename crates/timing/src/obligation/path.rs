@@ -75,8 +75,7 @@ impl Path {
             (Launch::Range { global_size, .. }, Profile::Published2021, Some(warps)) => {
                 let at_once = warps.width.saturating_mul(warps.dispatchers);
                 let runs = by(BinaryOp::FloorDiv, local.clone(), at_once);
-                // The two sides of an `if` are run in sequence where the items of a warp
-                // differ.
+                // Both sides of an `if` are run where the items of a warp differ.
                 let of = Reader { problem, runs: Vec::new(), barrier: 0, merges: false };
                 ([0; 2], groups(global_size)?, vec![again(runs, of.steps(kernel)?)])
             }
@@ -91,8 +90,7 @@ impl Path {
     }
 }
 
-/// A group under `opencl`: `runs` items of an element together or, where they differ, phase by
-/// phase.
+/// A group under `opencl`: `runs` items of an element together or, if they differ, phase by phase.
 fn together(problem: &Problem, local: &Expr, runs: Expr) -> Result<Vec<PathStep>, ObligationError> {
     let barrier = problem.platform.barrier();
     let of = Reader { problem, runs: vec![runs], barrier, merges: true };
@@ -123,8 +121,7 @@ fn again(runs: Expr, program: Vec<PathStep>) -> PathStep {
 /// Reads programs as steps.
 struct Reader<'p> {
     problem: &'p Problem,
-    /// What an access is multiplied by: how many items an element runs, where that is part of each
-    /// step.
+    /// What an access is multiplied by: items of an element, where that is part of each step.
     runs: Vec<Expr>,
     /// Ticks of a barrier.
     barrier: i64,

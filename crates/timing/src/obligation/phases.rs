@@ -17,7 +17,6 @@ use crate::obligation::step::{PathStep, PathStepKind, always_has_a_value};
 /// Most statements of a phase.
 const MAX_STATEMENTS: usize = 10_000;
 
-/// Reads the program of a group as phases.
 pub(crate) struct Phases<'p> {
     problem: &'p Problem,
     local: Expr,
@@ -35,7 +34,6 @@ impl<'p> Phases<'p> {
         Phases { problem, local }
     }
 
-    /// The steps of a whole program.
     pub(crate) fn steps(&self, program: &[Stmt]) -> Result<Vec<PathStep>, ObligationError> {
         let Read { mut steps, open } = self.read(&self.inlined(program)?, Vec::new())?;
         steps.extend(self.phase(open));
@@ -49,22 +47,10 @@ impl<'p> Phases<'p> {
                 true => uncovered(&stmt.at, "differs between groups"),
                 false => Ok(self.problem.inlined(&stmt.at, e)?),
             };
-            let kind = match &stmt.kind {
-                StmtKind::Access { access, amount } => {
-                    StmtKind::Access { access: *access, amount: of(amount)? }
-                }
-                StmtKind::Repeat { count, body } => {
-                    StmtKind::Repeat { count: of(count)?, body: self.inlined(body)? }
-                }
-                StmtKind::If { condition, then, otherwise } => StmtKind::If {
-                    condition: of(condition)?,
-                    then: self.inlined(then)?,
-                    otherwise: self.inlined(otherwise)?,
-                },
-                StmtKind::Until(_) => return uncovered(&stmt.at, "waits for a mark"),
-                StmtKind::Mark | StmtKind::Barrier => stmt.kind.clone(),
-            };
-            Ok(stmt.with(kind))
+            match &stmt.kind {
+                StmtKind::Until(_) => uncovered(&stmt.at, "waits for a mark"),
+                other => Ok(stmt.with(other.rebuilt(of, |within| self.inlined(within))?)),
+            }
         };
         program.iter().map(one).collect()
     }
@@ -168,7 +154,6 @@ impl<'p> Phases<'p> {
         e.mentions(|slot| slot == self.problem.first_item_slot())
     }
 
-    /// The steps of one phase.
     fn phase(&self, program: Vec<Stmt>) -> Vec<PathStep> {
         let Some(first) = program.first() else { return Vec::new() };
         let at = first.at.clone();

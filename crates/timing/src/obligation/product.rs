@@ -1,7 +1,6 @@
 //! A product of the run time's sum: how often something happens, times how long it takes.
 //!
-//! In go expressions over the parameters, and for their values out comes a number of ticks, or why
-//! there is none.
+//! In go expressions over the parameters; out come their ticks for values, or why there are none.
 
 use tickbound_expr::Expr;
 use tickbound_model::ModelError;

@@ -17,8 +17,7 @@ pub struct PathStep {
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathStepKind {
-    /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem;
-    /// of the others, nothing is below 0.
+    /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem.
     Work {
         /// How much.
         amount: Expr,
@@ -64,8 +63,7 @@ pub fn waits(steps: &[PathStep]) -> bool {
     })
 }
 
-/// True if an expression has a value, unless numbers become very large: it divides by nothing that
-/// may be 0, and has no power.
+/// True if an expression has a value unless numbers overflow: no divisor that may be 0, no power.
 pub(crate) fn always_has_a_value(e: &Expr) -> bool {
     let whole = match e {
         Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, b) => {

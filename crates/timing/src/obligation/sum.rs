@@ -40,8 +40,7 @@ struct Sum {
 
 impl Sum {
     /// Adds the products of steps under the loops and branches around them, and returns the ticks
-    /// since the mark after them, given those before. Without `waiting` every wait is known to be
-    /// over.
+    /// since the mark after them, given those before. Without `waiting` all waits are over.
     fn steps(
         &mut self,
         steps: &[PathStep],
@@ -188,10 +187,7 @@ fn times_of(a: Expr, b: Expr) -> Expr {
 }
 
 fn greatest(a: Expr, b: Expr) -> Expr {
-    match a == b {
-        true => a,
-        false => Expr::Call(Function::Max, vec![a, b]),
-    }
+    if a == b { a } else { Expr::Call(Function::Max, vec![a, b]) }
 }
 
 fn either(condition: Expr, yes: Expr, no: Expr) -> Expr {

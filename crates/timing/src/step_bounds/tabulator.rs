@@ -1,6 +1,6 @@
 //! From a chain to its steps with tables in them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use tickbound_expr::Expr;
@@ -14,11 +14,9 @@ use crate::chain::Chain;
 /// Most combinations of one table.
 const MAX_ROWS: usize = 1 << 14;
 
-/// The steps of a chain over slots of the problem, steps and tables, and whether one below 0 is a
-/// fault; `None` where tables alone use it.
+/// The steps of a chain, and whether one below 0 is a fault; `None` where tables alone use it.
 pub(super) type Steps = Vec<Option<(Expr, bool)>>;
 
-/// What comes of a chain.
 pub(super) struct Tabulated {
     /// The parameters in the order in which boxes are divided.
     pub order: Vec<usize>,
@@ -39,7 +37,6 @@ pub(super) fn tabulated(
     Tabulated { order: tabulator.order, tables: tabulator.tables, steps }
 }
 
-/// Makes the tables of a chain.
 struct Tabulator<'a> {
     problem: &'a Problem,
     values: &'a [Vec<i64>],
@@ -249,10 +246,8 @@ impl<'a> Tabulator<'a> {
             let last = places.filter_map(|p| scope.iter().position(|q| q == p)).max();
             projections[last.unwrap_or_default()].push(projection);
         }
-        let mut uses = Vec::new();
+        let mut uses = BTreeSet::new();
         expr.names(&mut |slot| uses.extend(slot.checked_sub(self.chain.first())));
-        uses.sort_unstable();
-        uses.dedup();
         let uses = uses.into_iter().map(|step| Some((step, self.by_step[step]?)));
         let uses: Vec<(usize, usize)> = uses.collect::<Option<_>>()?;
         let mut rows = Rows {
@@ -277,15 +272,12 @@ impl<'a> Tabulator<'a> {
     }
 }
 
-/// The parameters that an expression depends on, by way of steps too, by their place in the
-/// problem.
+/// The parameters that an expression depends on, also through steps, by their places.
 fn scope(problem: &Problem, chain: &Chain, of: &[Vec<usize>], expr: &Expr) -> Vec<usize> {
-    let mut scope = problem.parameters_of([expr]);
+    let mut scope = BTreeSet::from_iter(problem.parameters_of([expr]));
     expr.names(&mut |slot| {
         let step = slot.checked_sub(chain.first());
         scope.extend(step.and_then(|step| of.get(step)).into_iter().flatten());
     });
-    scope.sort_unstable();
-    scope.dedup();
-    scope
+    scope.into_iter().collect()
 }

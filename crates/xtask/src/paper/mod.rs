@@ -14,14 +14,13 @@ mod page;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use thiserror::Error;
-use tickbound_model::{ModelError, Problem};
+use tickbound_model::{ModelError, Problem, platforms};
 use tickbound_simulator::{SimulateError, simulate};
 
 pub use files::write;
 pub use page::page;
 use tickbound_compare::engine::{self, Engine};
 use tickbound_compare::{Input, SideBySide};
-use tickbound_model::platforms;
 use tickbound_report::answer::comparison::{Case, Comparison, Row, RowStatus};
 use tickbound_spin::Search;
 
@@ -121,7 +120,6 @@ pub enum PaperError {
     Engine(#[from] engine::EngineError),
 }
 
-/// The problem files, read.
 struct Problems {
     tables: [(&'static str, Value, &'static [Published]); 2],
 }
@@ -260,8 +258,7 @@ fn reason(value: &Value, row: &Published, simulated: i64, case: Option<&Case>) -
     let swarm = if row.exhaustive == "-" { ", which a swarm search found" } else { "" };
     Some(format!(
         "the model takes {time} ticks at WG={wg}, TS={ts}{swarm}; but the least time is {least}, \
-         at {}: \
-         the published time is {above:.1} % above it",
+         at {}: the published time is {above:.1} % above it",
         best.named()
     ))
 }

@@ -1,5 +1,7 @@
 //! The paper's tables beside ours, in Markdown: `docs/results/comparison.md`.
 
+use indexmap::IndexMap;
+use itertools::Itertools;
 use std::fmt::Write;
 
 use super::{Beside, PaperError, tables};
@@ -19,63 +21,42 @@ pub fn page(comparison: &Comparison, pictures: &[String]) -> Result<String, Pape
         writeln!(out, "## Table 1: the abstract kernel\n\n{ABOUT_1}\n\n{}", answers(&first, true));
     reasons(&mut out, &first);
     let _ = writeln!(out, "{}", costs(&first, true));
-    picture(
-        &mut out,
-        pictures.first(),
-        "Seconds of each engine over the size of the abstract kernel",
-    );
+    picture(&mut out, pictures.first(), "abstract");
     let _ =
         writeln!(out, "## Table 3: the Minimum kernel\n\n{ABOUT_3}\n\n{}", answers(&third, false));
     reasons(&mut out, &third);
     let _ = writeln!(out, "{}", costs(&third, false));
-    picture(
-        &mut out,
-        pictures.get(1),
-        "Seconds of each engine over the size of the Minimum kernel",
-    );
+    picture(&mut out, pictures.get(1), "Minimum");
     not_ended(&mut out, comparison);
     Ok(out)
 }
 
-const ABOUT_1: &str = "The paper's columns are as published. \"There\" is what our simulator \
-    takes at the \
-published WG and TS. The least time is what the engines say together; where several configurations \
-take it, \
-one is named.";
+const ABOUT_1: &str = "The paper's columns are as published. \"There\" is what our simulator takes \
+    at the published WG and TS. The least time is what the engines say together; where several \
+    configurations take it, one is named.";
 
 const ABOUT_3: &str = "The paper lists several configurations for each size; only the best of a \
-    size is \
-held against the least time.";
+    size is held against the least time.";
 
 const COSTS: &str = "In each cell: seconds from the start of the engine's process to its end, most \
 megabytes that its processes had resident at once (for SPIN what its verifier counts), and states \
-stored \
-where states are. `>`: ended without a proof, with the best time found; `-`: not there, or not \
-tried: an \
-engine that did not end on a smaller size, and a swarm where the exhaustive search has ended.";
+stored where states are. `>`: ended without a proof, with the best time found; `-`: not there, or \
+not tried: an engine that did not end on a smaller size, and a swarm where the exhaustive search \
+has ended.";
 
 fn begin(out: &mut String, comparison: &Comparison) {
     let machine = &comparison.machine;
     let memory = |bytes: Option<u64>| bytes.map_or_else(|| "?".to_owned(), megabytes);
-    let mut tools: Vec<&str> = Vec::new();
-    for tool in comparison.cases.iter().flat_map(|c| &c.rows).flat_map(|r| &r.tool) {
-        if !tools.contains(&tool.as_str()) {
-            tools.push(tool);
-        }
-    }
+    let mut tools = comparison.cases.iter().flat_map(|c| &c.rows).flat_map(|r| &r.tool).unique();
     let _ = writeln!(
         out,
         "# Engines compared, beside the paper's tables\n\n\
          Written by `cargo xtask paper docs/results`: tables 1 and 3 of Garanina, Staroletov, \
-         Gorlatch: *Auto-Tuning \
-         High-Performance Programs Using Model Checking in Promela* (2023), each problem given to \
-         each of \
-         our engines for {} s{}. The paper used an M1-based MacBook with 16 GB; this is {}, {} \
-         cores, {} MB. \
-         Tools: {}. Commands and all figures: [comparison.json](comparison.json); `cargo xtask \
-         paper docs/results` \
-         writes them as \
-         a page with plots, comparison.html, too.\n",
+         Gorlatch: *Auto-Tuning High-Performance Programs Using Model Checking in Promela* (2023), \
+         each problem given to each of our engines for {} s{}. The paper used an M1-based MacBook \
+         with 16 GB; this is {}, {} cores, {} MB. Tools: {}. Commands and all figures: \
+         [comparison.json](comparison.json); `cargo xtask paper docs/results` writes them as a \
+         page with plots, comparison.html, too.\n",
         comparison.timeout,
         comparison.memory_limit.map_or_else(String::new, |b| format!(" and {} MB", megabytes(b))),
         machine.processor,
@@ -94,7 +75,6 @@ fn begin(out: &mut String, comparison: &Comparison) {
     }
 }
 
-/// The paper's answers beside ours.
 fn answers(rows: &[Beside<'_>], table_1: bool) -> String {
     let elements = if table_1 { None } else { Some("elements") };
     let own = ["There", "Least time", "At", "Proved by"];
@@ -120,7 +100,6 @@ fn answers(rows: &[Beside<'_>], table_1: bool) -> String {
     table.to_markdown()
 }
 
-/// The rows that differ, with the reason.
 fn reasons(out: &mut String, rows: &[Beside<'_>]) {
     let differ: Vec<_> =
         rows.iter().filter_map(|r| r.reason.as_ref().map(|why| (r, why))).collect();
@@ -139,12 +118,8 @@ fn costs(rows: &[Beside<'_>], table_1: bool) -> String {
             cases.push(row);
         }
     }
-    let mut engines: Vec<&str> = Vec::new();
-    for row in cases.iter().flat_map(|c| c.case).flat_map(|c| &c.rows) {
-        if row.process_seconds.is_some() && !engines.contains(&row.engine.as_str()) {
-            engines.push(&row.engine);
-        }
-    }
+    let engines = cases.iter().flat_map(|c| c.case).flat_map(|c| &c.rows);
+    let engines = engines.filter(|row| row.process_seconds.is_some()).map(|row| &row.engine);
     // Engines are rows: there are more of them than fit beside each other.
     let sizes = cases.iter().map(|c| format!("size {}", c.published.size));
     let mut table = Table::new(["engine".to_owned()].into_iter().chain(sizes));
@@ -155,7 +130,7 @@ fn costs(rows: &[Beside<'_>], table_1: bool) -> String {
         table.push(name("paper: swarm, memory").chain(of(|c| c.published.swarm.into())));
         table.push(name("paper: time").chain(of(|c| c.published.verification.into())));
     }
-    for engine in engines {
+    for engine in engines.unique() {
         let cell = |c: &&Beside<'_>| c.case.map_or_else(String::new, |case| cost(case, engine));
         table.push([engine.to_owned()].into_iter().chain(cases.iter().map(cell)));
     }
@@ -184,15 +159,16 @@ fn cost(case: &Case, engine: &str) -> String {
     format!("> {} s{memory}{states}, {end}", seconds(taken))
 }
 
-fn picture(out: &mut String, file: Option<&String>, about: &str) {
+fn picture(out: &mut String, file: Option<&String>, kernel: &str) {
     if let Some(file) = file {
+        let about = format!("Seconds of each engine over the size of the {kernel} kernel");
         let _ = writeln!(out, "![{about}]({file})\n");
     }
 }
 
 /// What did not end, and why; what was not tried shows in the tables.
 fn not_ended(out: &mut String, comparison: &Comparison) {
-    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    let mut reasons: IndexMap<String, Vec<String>> = IndexMap::new();
     for case in &comparison.cases {
         let not_tried = |r: &&Row| r.status == RowStatus::NotRun;
         for row in case.rows.iter().filter(|r| !r.proved() && !not_tried(r)) {
@@ -201,10 +177,7 @@ fn not_ended(out: &mut String, comparison: &Comparison) {
             let size = case.inputs.get("size").map_or_else(String::new, i64::to_string);
             let file = case.file.rsplit('/').next().unwrap_or_default();
             let place = format!("{} {size}", file.trim_end_matches(".json"));
-            match reasons.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, places)) => places.push(place),
-                None => reasons.push((key, vec![place])),
-            }
+            reasons.entry(key).or_default().push(place);
         }
     }
     if reasons.is_empty() {

@@ -18,10 +18,8 @@ impl BenchReport {
             out,
             "\nMilliseconds for so many products of two 4-state squares (16 states, 256 algebraic \
              transitions each): averages of the runs after the first {}. On an OpenCL device in \
-             all \
-             / its kernels alone. Measured on {}, {} cores, {}; the rows of 2012 are the averages \
-             of \
-             Vilbergsson's tables 4.1 and 4.2.\n",
+             all / its kernels alone. Measured on {}, {} cores, {}; the rows of 2012 are the \
+             averages of Vilbergsson's tables 4.1 and 4.2.\n",
             self.dropped, machine.processor, machine.cores, machine.system,
         );
         out.push_str(&self.bandwidths().to_markdown());
