@@ -897,7 +897,7 @@ fn writes_past_an_argument() {
     assert_eq!(failures(&result), [("correctness".to_owned(), message.to_owned())]);
 }
 
-/// What is refuted does not run; a fault that needs certain data is no reason.
+/// What is refuted does not run; a fault that needs certain data leaves nothing out.
 #[test]
 fn what_is_not_safe_does_not_run() {
     if !device() {

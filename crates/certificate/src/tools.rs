@@ -75,11 +75,7 @@ pub fn ask(
     tools: &ProofTools<'_>,
     each: &mut dyn FnMut(ToolReport),
 ) -> Result<(), Refusal> {
-    let of = |e: std::io::Error| Refusal::File("the temporary folder".into(), e.to_string());
-    let folder = Scratch::new("check").map_err(of)?;
-    for (text, own) in texts {
-        std::fs::write(folder.path().join(text.name()), own).map_err(of)?;
-    }
+    let folder = written(texts.iter().map(|(text, own)| (text.name(), own.as_str())))?;
     for tool in &TOOLS {
         let reads: Vec<Text> =
             tool.reads.iter().copied().filter(|t| texts.contains_key(t)).collect();
@@ -119,11 +115,7 @@ pub fn ask_questions(
     tools: &ProofTools<'_>,
     each: &mut dyn FnMut(ToolReport),
 ) -> Result<(), Refusal> {
-    let fault = |e: std::io::Error| Refusal::File("the temporary folder".into(), e.to_string());
-    let folder = Scratch::new("check").map_err(fault)?;
-    for (file, text) in questions {
-        std::fs::write(folder.path().join(file), text).map_err(fault)?;
-    }
+    let folder = written(questions.iter().map(|(file, text)| (file.as_str(), text.as_str())))?;
     for tool in TOOLS.iter().filter(|tool| tool.reads.contains(&Text::Induction)) {
         let Some(found) = program(tool.name.as_ref(), tools.path) else {
             let what = format!("the questions by {}, which is not on PATH", tool.name);
@@ -148,6 +140,16 @@ pub fn ask_questions(
         each(ToolReport::Checked(format!("{files} files by {name}: unsat, {count} times")));
     }
     Ok(())
+}
+
+/// A temporary folder with these files: names and texts.
+fn written<'t>(files: impl Iterator<Item = (&'t str, &'t str)>) -> Result<Scratch, Refusal> {
+    let fault = |e: std::io::Error| Refusal::File("the temporary folder".into(), e.to_string());
+    let folder = Scratch::new("check").map_err(fault)?;
+    for (file, text) in files {
+        std::fs::write(folder.path().join(file), text).map_err(fault)?;
+    }
+    Ok(folder)
 }
 
 /// Runs a program on a text within the limits.

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use tickbound_expr::Expr;
 
 use crate::answer::{Judgement, RefutedValues};
-use crate::classes::{Classes, name_of};
+use crate::classes::Classes;
 use crate::options::VerifyOptions;
 use crate::prove::{ProofOutcome, Prover};
 use crate::work::{ReadObligation, kinds};
@@ -99,9 +99,8 @@ impl DecidedRows {
     }
 }
 
-fn numbers<'w>(work: &ReadObligation<'w>) -> Vec<&'w Expr> {
-    let kinds = kinds(work, &work.obligation);
-    kinds.iter().filter_map(|kind| work.numbers.get(&name_of(kind)?)).collect()
+fn numbers<'w>(work: &'w ReadObligation<'_>) -> Vec<&'w Expr> {
+    work.numbers_of(&kinds(work, &work.obligation))
 }
 
 /// Values of parameters; for an obligation that is refuted, which it is, and their case of it.

@@ -38,6 +38,11 @@ pub struct ReadObligation<'w> {
 pub type JudgedKey = (SafetyClaim, Vec<CodePlace>, Option<String>);
 
 impl ReadObligation<'_> {
+    /// The numbers of these kinds; kinds without one are left out.
+    pub fn numbers_of(&self, kinds: &[VariableKind]) -> Vec<&Expr> {
+        kinds.iter().filter_map(|kind| self.numbers.get(&name_of(kind)?)).collect()
+    }
+
     /// What the obligation is about, and whether its two places are in the opposite order there.
     pub fn judged_key(&self) -> (JudgedKey, bool) {
         let SafetyObligation { claim, at, array, .. } = &self.obligation;
@@ -169,8 +174,8 @@ fn decided(
         witness.length = array_length(first, kinds, values);
     }
     let configuration = place.map(|(_, (member, row))| {
-        let numbers = kinds.iter().filter_map(|kind| work[*member].numbers.get(&name_of(kind)?));
-        classes.configuration(work[*member].variant, &numbers.collect::<Vec<_>>(), *row)
+        let work = work[*member];
+        classes.configuration(work.variant, &work.numbers_of(kinds), *row)
     });
     (outcome, configuration)
 }
@@ -199,8 +204,7 @@ pub fn cases(
 ) -> Result<IndexMap<Vec<i64>, (usize, usize)>, String> {
     let mut cases = IndexMap::new();
     for (member, work) in work.iter().enumerate() {
-        let numbers = kinds.iter().filter_map(|kind| work.numbers.get(&name_of(kind)?));
-        let found = classes.cases(&work.variant.values, &numbers.collect::<Vec<&Expr>>())?;
+        let found = classes.cases(&work.variant.values, &work.numbers_of(kinds))?;
         let found = found.into_iter().map(|(values, row)| (values, (member, row)));
         found.for_each(|(values, place)| _ = cases.entry(values).or_insert(place));
     }

@@ -185,7 +185,7 @@ impl WarpLaunch {
         Ok(ScheduleEnds { best, worst, states: graph.len(), visits, dropped, skipped, scripts })
     }
 
-    /// Each end by itself, of the runs that may come to it; `None` if that is not known.
+    /// Each end by itself, from the runs that may lead to it; `None` if that is not known.
     fn apart<'l>(
         &'l self,
         graph: &mut Graph<'l>,

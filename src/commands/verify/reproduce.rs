@@ -22,7 +22,7 @@ const MAX_RUN: Duration = Duration::from_secs(60);
 /// each.
 ///
 /// # Errors
-/// There is no such device, or nothing can be run.
+/// The device is not found, or nothing can be run on it.
 pub fn lines(
     (problem, folder): (&Problem, &Path),
     safety: &Safety,

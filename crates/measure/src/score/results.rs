@@ -287,7 +287,7 @@ fn fastest(times: Option<&Value>) -> Option<f64> {
 }
 
 /// The time of a T4 result in milliseconds: what is called `time`, else an objective that is a
-/// time, else the median of its run times. Nothing if that is no number, as of failures.
+/// time, else the median of its run times. `None` where that is not a number, as of failures.
 fn t4_time(result: &Value, unit: Option<&str>) -> Result<Option<f64>, Timeless> {
     let objectives = result["objectives"].as_array().into_iter().flatten();
     let objectives: Vec<&str> = objectives.filter_map(Value::as_str).collect();

@@ -66,16 +66,16 @@ pub fn check(folder: &Path, stop: StopCheck<'_>) -> Result<CheckedSafety, String
             return Err("stopped before the end".to_owned());
         }
         if proof.by == ProofKind::Questions {
-            let (name, text) = questions(folder, place)?;
+            let name = file_name(place);
+            let text = content(folder, &name)?;
             asked += covered(&certificate, (&classes, &number), proof, (&name, &text))?;
             found.questions.push((name, text));
         }
     }
     let (files, count) = (found.questions.len(), configurations.count());
     let count = count.map_or_else(|| "all".to_owned(), |n| format!("all {n}"));
-    found
-        .checked
-        .push(format!("{asked} cases in {files} files are those of {count} configurations"));
+    let cases = format!("{asked} cases in {files} files are those of {count} configurations");
+    found.checked.push(cases);
     found.add_others(&certificate);
     Ok(found)
 }
@@ -113,8 +113,7 @@ impl CheckedSafety {
 
 fn read(folder: &Path) -> Result<SafetyCertificate, String> {
     let fault = |e: String| format!("{CLAIMS}: {e}");
-    let bytes = tickbound_input::bytes(folder.join(CLAIMS)).map_err(|e| fault(e.to_string()))?;
-    let text = tickbound_input::decoded(bytes).map_err(|e| fault(e.to_string()))?;
+    let text = content(folder, CLAIMS)?;
     let certificate: SafetyCertificate =
         tickbound_input::json(&text).map_err(|e| fault(e.to_string()))?;
     let SafetyCertificate { format, version, .. } = &certificate;
@@ -124,12 +123,9 @@ fn read(folder: &Path) -> Result<SafetyCertificate, String> {
     }
 }
 
-fn questions(folder: &Path, proof: usize) -> Result<(String, String), String> {
-    let name = file_name(proof);
-    let fault = |e: String| format!("{name}: {e}");
-    let bytes = tickbound_input::bytes(folder.join(&name)).map_err(|e| fault(e.to_string()))?;
-    let text = tickbound_input::decoded(bytes).map_err(|e| fault(e.to_string()))?;
-    Ok((name, text))
+/// The text of a file of the certificate.
+fn content(folder: &Path, name: &str) -> Result<String, String> {
+    tickbound_input::text(folder.join(name)).map_err(|e| format!("{name}: {e}"))
 }
 
 /// The expression of a number, by its name.

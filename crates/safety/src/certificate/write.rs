@@ -10,7 +10,7 @@ use tickbound_model::Problem;
 use super::format::{CLAIMS, FORMAT, ProofEntry, ProofKind, ProofMember, VERSION};
 use super::format::{SafetyCertificate, file_name, only_files};
 use crate::answer::{Judgement, Safety, SafetyClaim};
-use crate::classes::{Classes, name_of};
+use crate::classes::Classes;
 use crate::question_text::question_text;
 use crate::work::{ProvedTogether, ReadObligation, cases};
 
@@ -67,15 +67,14 @@ pub fn certificate(
     for proof in &proofs {
         entries.push(entry(proof, work, &texts, &mut numbers));
     }
-    let questions: Result<Vec<Option<String>>, String> = proofs
+    let questions: Vec<Option<String>> = proofs
         .par_iter()
         .zip(&entries)
         .map(|(proof, entry)| match entry.by {
             ProofKind::Questions => questions(proof, work, classes),
             _ => Ok(None),
         })
-        .collect();
-    let questions = questions?;
+        .collect::<Result<_, String>>()?;
     for (entry, text) in entries.iter_mut().zip(&questions) {
         if entry.by == ProofKind::Questions && text.is_none() {
             entry.by = ProofKind::Cases;
@@ -104,7 +103,7 @@ fn entry(
     for work in proof.members.iter().map(|i| &work[*i]) {
         let text = texts.iter().position(|known| *known == work.variant.values);
         let text = text.unwrap_or(texts.len());
-        let own = proof.proved.kinds.iter().filter_map(|k| work.numbers.get(&name_of(k)?));
+        let own = work.numbers_of(&proof.proved.kinds).into_iter();
         of.push(ProofMember { text, numbers: own.map(|n| numbers.name(n)).collect() });
     }
     let ((claim, at, array), _) = work[proof.members[0]].judged_key();
@@ -149,7 +148,7 @@ impl SafetyCertificate {
         for (proof, text) in self.questions.iter().enumerate() {
             text.iter().try_for_each(|text| write(&file_name(proof), text))?;
         }
-        // Without it the folder is no certificate.
+        // It comes last: a folder with this file is complete.
         let claims = serde_json::to_string_pretty(self).map_err(|e| e.to_string())?;
         write(CLAIMS, &(claims + "\n"))
     }
