@@ -104,6 +104,10 @@ pub fn without_wraps(
     loop {
         let given = open_conditions(terms, &case);
         let conditions = [given.as_slice(), &case.faults].concat();
+        let is_wrap = |term: &TermId| matches!(terms.node(*term), Node::Wrap(..));
+        if !terms.inside(&conditions).iter().any(is_wrap) {
+            return case;
+        }
         let idle = KnownLimits::new(terms, &given).idle_wraps(&conditions);
         if idle.is_empty() {
             return case;

@@ -2,7 +2,7 @@
 //!
 //! An obligation names few numbers, so a large space makes few cases of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
@@ -25,18 +25,50 @@ pub struct Classes<'p> {
     configurations: &'p Configurations<'p>,
     /// The macros that the text depends on.
     structural: Vec<Expr>,
-    /// By the parameters that they are for.
-    rows: Mutex<HashMap<Vec<usize>, ListedRows>>,
+    texts: OnceLock<Result<Texts, String>>,
+    /// By the parameters that they are for, and by the texts.
+    rows: Mutex<HashMap<(Vec<usize>, Vec<Vec<i64>>), ListedRows>>,
     stop: StopCheck<'p>,
     among: Option<&'p [Configuration]>,
 }
 
+/// The parameters that the text depends on, and their values with those of the text.
+type Texts = (Vec<usize>, Vec<(Vec<i64>, Vec<i64>)>);
+
 /// Rows, once they are listed.
 type ListedRows = Arc<OnceLock<Result<Rows, String>>>;
 
-/// The values of all slots for some configurations, by those of the macros that the text depends
-/// on.
-type Rows = HashMap<Vec<i64>, Vec<Vec<i64>>>;
+/// The values of all slots for some configurations.
+type Rows = Vec<Vec<i64>>;
+
+/// Combinations of values of some numbers, in the order of the domains, each with a configuration
+/// that has them.
+#[derive(Default)]
+pub struct Cases {
+    rows: Vec<ListedRows>,
+    places: IndexMap<Vec<i64>, (usize, usize)>,
+}
+
+impl Cases {
+    /// The combinations.
+    pub fn values(&self) -> indexmap::map::Keys<'_, Vec<i64>, (usize, usize)> {
+        self.places.keys()
+    }
+
+    /// The values of parameters for the combination in a place.
+    pub fn configuration(&self, problem: &Problem, place: usize) -> IndexMap<String, i64> {
+        let row = self
+            .places
+            .get_index(place)
+            .and_then(|(_, (list, row))| self.rows.get(*list)?.get()?.as_ref().ok()?.get(*row));
+        let Some(row) = row else { return IndexMap::new() };
+        let names = problem.parameters.iter().map(|p| p.name.clone());
+        names.zip(row.iter().skip(problem.first_parameter()).copied()).collect()
+    }
+}
+
+/// Combinations of values of some parameters, all others being left out.
+type Restriction = (Vec<usize>, BTreeSet<Vec<i64>>);
 
 /// The numbers that a variant's names stand for, over the slots of the problem.
 pub type NamedNumbers = IndexMap<String, Expr>;
@@ -80,8 +112,8 @@ impl<'p> Classes<'p> {
         structural: Vec<Expr>,
         (stop, among): (StopCheck<'p>, Option<&'p [Configuration]>),
     ) -> Classes<'p> {
-        let rows = Mutex::new(HashMap::new());
-        Classes { problem, configurations, structural, rows, stop, among }
+        let (texts, rows) = (OnceLock::new(), Mutex::new(HashMap::new()));
+        Classes { problem, configurations, structural, texts, rows, stop, among }
     }
 
     /// The problem.
@@ -93,8 +125,59 @@ impl<'p> Classes<'p> {
     ///
     /// # Errors
     /// What has no value, or too many combinations.
-    pub fn texts(&self) -> Result<Vec<Vec<i64>>, String> {
-        Ok(self.listed(&self.parameters(&[])?)?.into_keys().collect())
+    pub fn texts(&self) -> Result<BTreeSet<Vec<i64>>, String> {
+        Ok(self.text_rows()?.1.iter().map(|(_, text)| text.clone()).collect())
+    }
+
+    /// The parameters that the text depends on.
+    ///
+    /// # Errors
+    /// What has no value, or too many combinations.
+    pub fn text_parameters(&self) -> Result<&[usize], String> {
+        Ok(&self.text_rows()?.0)
+    }
+
+    fn text_rows(&self) -> Result<&Texts, String> {
+        let list = || {
+            let parameters = self.parameters(&self.structural.iter().collect::<Vec<_>>())?;
+            let first = self.problem.first_parameter();
+            let text = |row: &Vec<i64>| {
+                let values: Result<Vec<i64>, _> =
+                    self.structural.iter().map(|number| number.eval(row)).collect();
+                let own = parameters.iter().map(|p| row[first + p]).collect();
+                Ok((own, values.map_err(|error| error.to_string())?))
+            };
+            let rows = self.listed(&parameters, &(Vec::new(), BTreeSet::new()))?;
+            let rows = rows.iter().map(text).collect::<Result<_, String>>()?;
+            Ok((parameters, rows))
+        };
+        self.texts.get_or_init(list).as_ref().map_err(String::clone)
+    }
+
+    /// The values of the fewest parameters that tell some texts from the others.
+    fn restriction(&self, texts: &[Vec<i64>]) -> Result<Restriction, String> {
+        let texts: HashSet<&Vec<i64>> = texts.iter().collect();
+        let (parameters, rows) = self.text_rows()?;
+        let chosen = |row: &[i64], places: &[usize]| -> Vec<i64> {
+            places.iter().map(|place| row[*place]).collect()
+        };
+        let tell = |places: &[usize]| {
+            let mut known = HashMap::new();
+            rows.iter().all(|(row, text)| {
+                let is_own = texts.contains(text);
+                *known.entry(chosen(row, places)).or_insert(is_own) == is_own
+            })
+        };
+        let mut places: Vec<usize> = (0..parameters.len()).collect();
+        for place in 0..parameters.len() {
+            let fewer: Vec<usize> = places.iter().copied().filter(|p| *p != place).collect();
+            if tell(&fewer) {
+                places = fewer;
+            }
+        }
+        let own = rows.iter().filter(|(_, text)| texts.contains(text));
+        let own = own.map(|(row, _)| chosen(row, &places)).collect();
+        Ok((places.iter().map(|place| parameters[*place]).collect(), own))
     }
 
     /// The numbers that the text depends on.
@@ -137,38 +220,38 @@ impl<'p> Classes<'p> {
         numbers
     }
 
-    /// The combinations of values of some numbers, each with the place of a configuration that has
-    /// them, in the order of the domains; for one text, by the numbers that it depends on.
+    /// Adds the combinations of values of some numbers in the configurations with some texts, which
+    /// are given by the numbers that the text depends on.
     ///
     /// # Errors
     /// What has no value, or too many combinations.
-    pub fn cases(
+    pub fn add_cases(
         &self,
-        text: &[i64],
+        cases: &mut Cases,
+        texts: Vec<Vec<i64>>,
         numbers: &[&Expr],
-    ) -> Result<IndexMap<Vec<i64>, usize>, String> {
-        let rows = self.rows(numbers)?;
-        let rows = rows.get().ok_or("internal error: configurations were not listed")?;
-        let mut cases = IndexMap::new();
-        for (i, env) in rows.as_ref()?.get(text).into_iter().flatten().enumerate() {
+    ) -> Result<(), String> {
+        let listed = self.rows(self.parameters(numbers)?, texts);
+        let rows = listed.get().ok_or("internal error: configurations were not listed")?;
+        for (i, env) in rows.as_ref()?.iter().enumerate() {
             let mut key = Vec::with_capacity(numbers.len());
             for number in numbers {
                 let value = number.eval(env);
                 key.push(value.map_err(|e| format!("{e} for {}", self.problem.describe(env)))?);
             }
-            cases.entry(key).or_insert(i);
+            cases.places.entry(key).or_insert((cases.rows.len(), i));
         }
-        Ok(cases)
+        cases.rows.push(listed);
+        Ok(())
     }
 
-    /// The places of the parameters that some numbers depend on, with those of the text.
+    /// The places of the parameters that some numbers depend on.
     ///
     /// # Errors
     /// What has no value.
     pub fn parameters(&self, numbers: &[&Expr]) -> Result<Vec<usize>, String> {
-        let inlined = numbers.iter().copied().chain(&self.structural);
         let inlined: Result<Vec<Expr>, _> =
-            inlined.map(|number| self.problem.inlined("kernel", number)).collect();
+            numbers.iter().map(|number| self.problem.inlined("kernel", number)).collect();
         Ok(self.problem.parameters_of(&inlined.map_err(|error| error.to_string())?))
     }
 
@@ -189,67 +272,63 @@ impl<'p> Classes<'p> {
     ) -> Result<IndexMap<Vec<i64>, Vec<Vec<i64>>>, String> {
         let mut all = IndexMap::<Vec<i64>, Vec<Vec<i64>>>::new();
         let first = self.problem.first_parameter();
-        for env in self.listed(parameters)?.remove(&variant.values).unwrap_or_default() {
-            let key: Result<Vec<i64>, _> = numbers.iter().map(|n| n.eval(&env)).collect();
+        let listed = self.rows(parameters.to_vec(), vec![variant.values.clone()]);
+        let rows = listed.get().ok_or("internal error: configurations were not listed")?;
+        for env in rows.as_ref()? {
+            let key: Result<Vec<i64>, _> = numbers.iter().map(|n| n.eval(env)).collect();
             let values = parameters.iter().map(|p| env[first + p]).collect();
             all.entry(key.map_err(|error| error.to_string())?).or_default().push(values);
         }
         Ok(all)
     }
 
-    /// The configurations for some numbers, listed once.
-    fn rows(&self, numbers: &[&Expr]) -> Result<ListedRows, String> {
-        let parameters = self.parameters(numbers)?;
+    /// A configuration for each combination of values of some parameters with some texts, listed
+    /// once.
+    fn rows(&self, parameters: Vec<usize>, texts: Vec<Vec<i64>>) -> ListedRows {
+        let key = (parameters, texts);
         let rows = {
             let mut known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-            known.entry(parameters.clone()).or_default().clone()
+            known.entry(key.clone()).or_default().clone()
         };
-        rows.get_or_init(|| self.listed(&parameters));
-        Ok(rows)
-    }
-
-    fn listed(&self, parameters: &[usize]) -> Result<Rows, String> {
-        let mut rows = Rows::new();
-        for configuration in self.representatives(parameters)? {
-            let mut env = self.problem.base_env();
-            self.problem.put(&configuration, &mut env).map_err(|error| error.to_string())?;
-            let key: Result<Vec<i64>, _> =
-                self.structural.iter().map(|value| value.eval(&env)).collect();
-            rows.entry(key.map_err(|error| error.to_string())?).or_default().push(env);
-        }
-        Ok(rows)
+        rows.get_or_init(|| self.listed(&key.0, &self.restriction(&key.1)?));
+        rows
     }
 
     /// A configuration for each combination of values of some parameters.
-    fn representatives(&self, parameters: &[usize]) -> Result<Vec<Configuration>, String> {
-        if let Some(among) = self.among {
-            let own = |c: &&Configuration| parameters.iter().map(|p| c.0[*p]).collect::<Vec<_>>();
-            return Ok(among.iter().unique_by(own).cloned().collect());
-        }
+    fn listed(&self, parameters: &[usize], restriction: &Restriction) -> Result<Rows, String> {
+        let (of, allowed) = restriction;
         let limits = TableLimits { rows: MAX_ROWS, stop: &|| (self.stop)(), ..Default::default() };
-        match self.configurations.representatives(parameters, &limits) {
-            Some(all) => Ok(all),
-            None if (self.stop)() => Err("it was stopped".to_owned()),
+        let restricted = self.configurations.restricted(of, allowed);
+        let found = match (self.among, restricted) {
+            (None, Ok(restricted)) => restricted.representatives(parameters, &limits),
+            _ => None,
+        };
+        let all = match found {
+            Some(all) => all,
+            None if (self.stop)() => return Err("it was stopped".to_owned()),
             None => {
-                let space = self.problem.space().map_err(|error| error.to_string())?;
-                Ok(space.bound.into_iter().map(|bound| bound.configuration).collect())
+                let all = match self.among {
+                    Some(among) => among.to_vec(),
+                    None => {
+                        let space = self.problem.space().map_err(|error| error.to_string())?;
+                        space.bound.into_iter().map(|bound| bound.configuration).collect()
+                    }
+                };
+                let chosen = |c: &Configuration, of: &[usize]| -> Vec<i64> {
+                    of.iter().map(|p| c.0[*p]).collect()
+                };
+                let is_allowed =
+                    |c: &Configuration| of.is_empty() || allowed.contains(&chosen(c, of));
+                let all = all.into_iter().filter(is_allowed);
+                all.unique_by(|c| chosen(c, parameters)).collect()
             }
-        }
-    }
-
-    /// The values of parameters of a configuration, by its place among those for some numbers.
-    pub fn configuration(
-        &self,
-        variant: &Variant,
-        numbers: &[&Expr],
-        row: usize,
-    ) -> IndexMap<String, i64> {
-        let rows = self.rows(numbers).ok();
-        let listed = rows.as_ref().and_then(|rows| rows.get()?.as_ref().ok());
-        let env = listed.and_then(|rows| rows.get(&variant.values)?.get(row));
-        let Some(env) = env else { return IndexMap::new() };
-        let names = self.problem.parameters.iter().map(|p| p.name.clone());
-        names.zip(env.iter().skip(self.problem.first_parameter()).copied()).collect()
+        };
+        let row = |configuration: &Configuration| {
+            let mut env = self.problem.base_env();
+            let put = self.problem.put(configuration, &mut env);
+            put.map_err(|error| error.to_string()).map(|()| env)
+        };
+        all.iter().map(row).collect()
     }
 }
 

@@ -58,7 +58,7 @@ pub fn decided_rows(
     classes: &Classes<'_>,
     options: &VerifyOptions<'_>,
 ) -> Result<DecidedRows, String> {
-    let mut parameters = BTreeSet::new();
+    let mut parameters: BTreeSet<usize> = classes.text_parameters()?.iter().copied().collect();
     for (work, _) in found {
         parameters.extend(classes.parameters(&numbers(work))?);
     }

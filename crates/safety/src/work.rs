@@ -14,7 +14,7 @@ use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
 
 use crate::answer::{CodePlace, Judgement, SafetyClaim};
-use crate::classes::{Classes, NamedNumbers, length_name, name_of};
+use crate::classes::{Cases, Classes, NamedNumbers, length_name, name_of};
 use crate::obligations::SafetyObligation;
 use crate::options::VerifyOptions;
 use crate::prove::{ProofOutcome, Prover};
@@ -168,16 +168,12 @@ fn decided(
     let mut terms = first.terms.clone();
     let (kernel, time, stop) = (first.kernel, options.question, options.stop);
     let prover = Prover { kernel, time, stop, only_proofs, smallest: true };
-    let (mut outcome, case) = prover.prove(&mut terms, obligation, kinds, cases.keys());
-    let place = cases.get_index(case).filter(|_| outcome.witness.is_some());
-    if let (Some(witness), Some((values, _))) = (&mut outcome.witness, place) {
+    let (mut outcome, case) = prover.prove(&mut terms, obligation, kinds, cases.values());
+    let Some(witness) = &mut outcome.witness else { return (outcome, None) };
+    if let Some(values) = cases.values().nth(case) {
         witness.length = array_length(first, kinds, values);
     }
-    let configuration = place.map(|(_, (member, row))| {
-        let work = work[*member];
-        classes.configuration(work.variant, &work.numbers_of(kinds), *row)
-    });
-    (outcome, configuration)
+    (outcome, Some(cases.configuration(classes.problem(), case)))
 }
 
 /// The bytes of an obligation's array, by the values of its numbers, if these decide it.
@@ -192,8 +188,7 @@ fn array_length(work: &ReadObligation<'_>, kinds: &[VariableKind], values: &[i64
     }
 }
 
-/// The values of some numbers in the configurations of some readings, each with the place of a
-/// reading and of a configuration for it.
+/// The values of some numbers in the configurations of some readings.
 ///
 /// # Errors
 /// What has no value, or too many combinations.
@@ -201,12 +196,19 @@ pub fn cases(
     work: &[&ReadObligation<'_>],
     kinds: &[VariableKind],
     classes: &Classes<'_>,
-) -> Result<IndexMap<Vec<i64>, (usize, usize)>, String> {
-    let mut cases = IndexMap::new();
-    for (member, work) in work.iter().enumerate() {
-        let found = classes.cases(&work.variant.values, &work.numbers_of(kinds))?;
-        let found = found.into_iter().map(|(values, row)| (values, (member, row)));
-        found.for_each(|(values, place)| _ = cases.entry(values).or_insert(place));
+) -> Result<Cases, String> {
+    // Names of arguments, and with them numbers, may differ from reading to reading.
+    let mut readings = Vec::<(Vec<&Expr>, Vec<Vec<i64>>)>::new();
+    for work in work {
+        let (numbers, text) = (work.numbers_of(kinds), work.variant.values.clone());
+        match readings.iter_mut().find(|(known, _)| *known == numbers) {
+            Some((_, texts)) => texts.push(text),
+            None => readings.push((numbers, vec![text])),
+        }
+    }
+    let mut cases = Cases::default();
+    for (numbers, texts) in readings {
+        classes.add_cases(&mut cases, texts, &numbers)?;
     }
     Ok(cases)
 }

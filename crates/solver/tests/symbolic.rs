@@ -150,6 +150,7 @@ impl Case<'_> {
         both.dedup();
         for of in [vec![one], both] {
             self.compare_projection(all, &of);
+            self.compare_restricted(all, &of, one);
         }
     }
 
@@ -164,6 +165,33 @@ impl Case<'_> {
         let expected: BTreeSet<Vec<i64>> =
             self.times.iter().map(|(c, _)| of.iter().map(|p| c.0[*p]).collect()).collect();
         assert_eq!(projected, expected, "{}", self.about(&format!("projected on {of:?}")));
+    }
+
+    /// Every second combination of some parameters' values that occurs, and one that does not.
+    fn compare_restricted(&self, all: &Configurations<'_>, of: &[usize], shown: usize) {
+        let own = |c: &Configuration| of.iter().map(|p| c.0[*p]).collect::<Vec<i64>>();
+        let known: BTreeSet<Vec<i64>> = self.times.iter().map(|(c, _)| own(c)).collect();
+        let unknown = vec![i64::MIN; of.len()];
+        let allowed: BTreeSet<Vec<i64>> = known.into_iter().step_by(2).chain([unknown]).collect();
+        let expected: BTreeSet<i64> = self
+            .times
+            .iter()
+            .filter(|(c, _)| allowed.contains(&own(c)))
+            .map(|(c, _)| c.0[shown])
+            .collect();
+        let restricted = all.restricted(of, &allowed).expect("few parameters");
+        let found = restricted.representatives(&[shown], &TableLimits::default()).expect("small");
+        for configuration in &found {
+            let valid = self.times.iter().any(|(c, _)| c == configuration);
+            assert!(valid && allowed.contains(&own(configuration)), "{}", self.about("restricted"));
+        }
+        let values: BTreeSet<i64> = found.iter().map(|c| c.0[shown]).collect();
+        assert_eq!(
+            (values, found.len()),
+            (expected.clone(), expected.len()),
+            "{}",
+            self.about("restricted")
+        );
     }
 
     // ---- the cost

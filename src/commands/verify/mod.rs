@@ -12,6 +12,7 @@ use tickbound_model::Problem;
 use tickbound_opencl::for_proofs;
 use tickbound_report::answer::{About, Verified};
 use tickbound_report::sarif::sarif;
+use tickbound_rules::RuleSizes;
 use tickbound_safety::answer::Safety;
 use tickbound_safety::certificate::format::only_files;
 use tickbound_safety::{Verification, VerifyOptions, verify};
@@ -32,6 +33,10 @@ pub struct VerifyArgs {
     question: Question,
     #[command(flatten)]
     stops: Stops,
+    /// Verify for all these sizes: NAME=FIRST..LAST[:STEP] or NAME=VALUE,... for inputs, M=N=...
+    /// for equal ones
+    #[arg(long, value_name = "SIZES", conflicts_with = "size")]
+    over: Option<RuleSizes>,
     /// Most time for each question to the solver
     #[arg(
         long = "question-timeout",
@@ -115,7 +120,9 @@ impl VerifyArgs {
 pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let time = positive_seconds("--question-timeout", args.question_time)?;
-    let problem = args.question.read()?;
+    let mut question = args.question.clone();
+    question.chosen.over = args.over.clone();
+    let problem = question.read()?;
     args.check_outputs()?;
     args.run.as_deref().map(choice).transpose()?;
     if problem.source.is_none() {

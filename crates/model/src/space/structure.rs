@@ -179,6 +179,38 @@ impl<'p> Configurations<'p> {
         }
     }
 
+    /// Those configurations in which some parameters have one of some combinations of values. They
+    /// are not counted. An empty list of parameters restricts nothing.
+    ///
+    /// # Errors
+    /// There are too many parameters.
+    pub fn restricted<'v>(
+        &self,
+        parameters: &[usize],
+        allowed: impl IntoIterator<Item = &'v Vec<i64>>,
+    ) -> Result<Configurations<'p>, TooWide> {
+        let mut restricted = Configurations { counted: None, ..self.clone() };
+        if parameters.is_empty() {
+            return Ok(restricted);
+        }
+        let mut relation = Relation::new(self.network.scope(parameters)?);
+        let mut indices = vec![0; self.values.len()];
+        for values in allowed {
+            let known = parameters.iter().zip(values).all(|(parameter, value)| {
+                let place = self.values[*parameter].iter().position(|known| known == value);
+                place.is_some_and(|place| {
+                    indices[*parameter] = place as u32;
+                    true
+                })
+            });
+            if known {
+                relation.insert(relation.scope().key(&indices), 0);
+            }
+        }
+        restricted.network.add(relation);
+        Ok(restricted)
+    }
+
     /// Which values some parameters take together in valid configurations.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use tickbound_model::{ModelError, Problem};
 
 use super::format::{CLAIMS, FORMAT, ProofEntry, ProofKind, SafetyCertificate, VERSION};
 use super::format::{file_name, only_files};
-use crate::classes::Classes;
+use crate::classes::{Cases, Classes};
 use crate::options::StopCheck;
 use crate::question_text::call;
 
@@ -139,20 +139,26 @@ fn covered(
     (name, text): (&str, &str),
 ) -> Result<usize, String> {
     let asked = AskedCases::new(text).map_err(|why| format!("{name}: {why}"))?;
-    let mut cases = HashSet::new();
+    let mut readings = IndexMap::<&Vec<String>, Vec<Vec<i64>>>::new();
     for member in &proof.of {
         let text = certificate.texts.get(member.text);
         let text = text.ok_or_else(|| format!("{CLAIMS}: there is no text {}", member.text))?;
-        let numbers = member.numbers.iter().map(number).collect::<Result<Vec<_>, _>>()?;
-        for (values, _) in classes.cases(text, &numbers.iter().collect::<Vec<_>>())? {
+        readings.entry(&member.numbers).or_default().push(text.clone());
+    }
+    let mut cases = HashSet::new();
+    for (names, texts) in readings {
+        let numbers = names.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+        let mut of = Cases::default();
+        classes.add_cases(&mut of, texts, &numbers.iter().collect::<Vec<_>>())?;
+        for values in of.values() {
             for function in &asked.functions {
-                if !asked.calls.contains(&call(function, &values)) {
-                    let of = member.numbers.iter().zip(&values).map(|(n, v)| format!("{n}={v}"));
+                if !asked.calls.contains(&call(function, values)) {
+                    let of = names.iter().zip(values).map(|(n, v)| format!("{n}={v}"));
                     let of = of.collect::<Vec<_>>().join(", ");
                     return Err(format!("{name}: {function} has no question for {of}"));
                 }
             }
-            cases.insert(values);
+            cases.insert(values.clone());
         }
     }
     Ok(cases.len())

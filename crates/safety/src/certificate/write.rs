@@ -123,7 +123,7 @@ fn questions(
     let members: Vec<&ReadObligation<'_>> = proof.members.iter().map(|i| &work[*i]).collect();
     let (obligation, kinds) = (&proof.proved.obligation, &proof.proved.kinds);
     let cases = cases(&members, kinds, classes)?;
-    let cases: Vec<&Vec<i64>> = cases.keys().collect();
+    let cases: Vec<&Vec<i64>> = cases.values().collect();
     Ok(question_text(members[0].terms, obligation, kinds, &cases))
 }
 
