@@ -178,9 +178,12 @@ def page(lines, table):
     text += "| expected | " + " | ".join(results) + " |\n|" + " --- |" * (len(results) + 1) + "\n"
     for expect in sorted({expect for expect, _ in table}):
         text += f"| {expect} | " + " | ".join(str(table[expect, r]) for r in results) + " |\n"
-    text += "\n| kernel | expected | said | result |\n| --- | --- | --- | --- |\n"
-    for path, expect, said, result, _ in lines:
-        text += f"| {path} | {expect} | {said} | {result} |\n"
+    times = sorted((seconds, path) for path, *_, seconds in lines)
+    text += f"\nSeconds of a whole run of the program: median {times[len(times) // 2][0]:.2f}, "
+    text += f"longest {times[-1][0]:.1f} (`{times[-1][1]}`), all {sum(t for t, _ in times):.0f}.\n"
+    text += "\n| kernel | expected | said | result | seconds |\n| --- | --- | --- | --- | ---: |\n"
+    for path, expect, said, result, seconds in lines:
+        text += f"| {path} | {expect} | {said} | {result} | {seconds:.1f} |\n"
     return text
 
 

@@ -6,11 +6,14 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use serde_json::{Value, json};
 use tickbound_elimination::TableLimits;
+use tickbound_expr::Expr;
 use tickbound_model::{Problem, platforms};
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
 use tickbound_opencl::{ReaderSetup, for_proofs};
 use tickbound_safety::answer::{Judged, Judgement, Safety, SafetyClaim};
+use tickbound_safety::classes::{Cases, Classes};
 use tickbound_safety::quick::KnownLimits;
 use tickbound_safety::{Verification, VerifyOptions, verify};
 
@@ -44,10 +47,10 @@ fn verification(source: &str, launch: (&[i64], &[i64]), lengths: &[(&str, i64)])
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
     let argument = |(name, length): &(&str, i64)| {
         let length = *length;
-        serde_json::json!({ "name": name, "type": "int", "length": length, "fill": 0 })
+        json!({ "name": name, "type": "int", "length": length, "fill": 0 })
     };
     let arguments: Vec<_> = lengths.iter().map(argument).collect();
-    let problem = serde_json::json!({
+    let problem = json!({
         "version": 1, "name": "k", "inputs": {}, "platform": "h200", "parameters": {},
         "launch": { "global_size": launch.0, "local_size": launch.1 },
         "kernel": { "opencl": "k.cl", "entry": "k", "arguments": arguments },
@@ -586,11 +589,11 @@ fn a_forgotten_rule() {
     let mut problem: serde_json::Value = serde_json::from_str(&text).unwrap();
     let few = [("NWG", [16, 32]), ("KWI", [2, 8]), ("MDIMC", [8, 16])];
     for (name, values) in few {
-        problem["parameters"][name] = serde_json::json!(values);
+        problem["parameters"][name] = json!(values);
     }
     for name in ["VWN", "STRM", "STRN", "SB", "KWG", "NDIMC"] {
         let first = problem["parameters"][name][0].clone();
-        problem["parameters"][name] = serde_json::json!([first]);
+        problem["parameters"][name] = json!([first]);
     }
     let made = |problem: &serde_json::Value| {
         let problem = Problem::from_value(problem, &IndexMap::new(), &platforms::find).unwrap();
@@ -613,7 +616,7 @@ fn combinations_without_a_rule() {
     let source = "kernel void k(global int *g) { g[A == 4 && B == 2 || A == 1 && B == 4 ? 64 : \
                   get_global_id(0)] = C; }";
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
-    let problem = serde_json::json!({
+    let problem = json!({
         "version": 1, "name": "k", "inputs": {}, "platform": "h200",
         "parameters": { "A": [1, 2, 4], "B": [2, 4, 8], "C": [1, 2] },
         "launch": { "global_size": [16], "local_size": [4] },
@@ -632,7 +635,7 @@ fn each_refuted_configuration_is_known() {
     let source =
         "kernel void k(global int *g) { g[get_global_id(0) + (A * B == 8 ? 61 : 0)] = 1; }";
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
-    let problem = serde_json::json!({
+    let problem = json!({
         "version": 1, "name": "k", "inputs": {}, "platform": "h200",
         "parameters": { "A": [1, 2, 4], "B": [2, 4, 8], "C": [1, 2] },
         "launch": { "global_size": [4], "local_size": [4] },
@@ -661,6 +664,60 @@ pub fn example(examples: &std::path::Path, name: &str, (from, to): (&str, &str))
 }
 
 /// What is not known is not called proved: no lengths, pointers from memory, recursion.
+/// Which numbers occur with some texts, against all configurations.
+#[test]
+fn cases_of_texts_against_the_list() {
+    let names = ["A", "B", "C", "D"];
+    for seed in 1..=200 {
+        let mut r = Random::new(seed);
+        let domains = names.map(|name| (name.to_owned(), json!([1, 2, 3, 4, 6])));
+        let parameters: serde_json::Map<String, Value> = domains.into_iter().collect();
+        let rule = |r: &mut Random| {
+            let [a, b, c] = [r.of(&names), r.of(&names), r.of(&names)];
+            format!("({a} + {}) * {b} % {} <= {c}", r.below(3), 2 + r.below(4))
+        };
+        let constraints = [rule(&mut r), rule(&mut r)];
+        let problem = json!({
+            "version": 1, "name": "k", "platform": "h200", "parameters": parameters,
+            "constraints": constraints,
+            "definitions": { "T0": "A", "T1": "B * C", "N0": "C + D", "N1": "B % 3" },
+            "launch": { "global_size": "A * B", "local_size": "B" },
+            "kernel": [{ "compute": 1 }],
+        });
+        let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
+        let number = |place: usize| {
+            let (name, number) = &problem.definitions[place];
+            problem.inlined(name, number).unwrap()
+        };
+        let (structural, numbers) = (vec![number(0), number(1)], [number(2), number(3)]);
+        let all = problem.space().unwrap().bound;
+        let value = |e: &Expr, env: &[i64]| e.eval(env).unwrap();
+        let text = |env: &[i64]| structural.iter().map(|e| value(e, env)).collect::<Vec<_>>();
+        let occurring: BTreeSet<Vec<i64>> = all.iter().map(|b| text(&b.env)).collect();
+        let own = r.below(3);
+        let texts: BTreeSet<Vec<i64>> =
+            occurring.into_iter().filter(|text| text[1] % 3 == own || text[0] == 2).collect();
+        let found = all.iter().filter(|b| texts.contains(&text(&b.env)));
+        let expected: BTreeSet<Vec<i64>> =
+            found.map(|b| numbers.iter().map(|e| value(e, &b.env)).collect()).collect();
+        let configurations = problem.configurations(&TableLimits::default()).unwrap();
+        let classes =
+            Classes::new(&problem, &configurations, structural.clone(), (&|| false, None));
+        let mut cases = Cases::default();
+        let numbers: Vec<&Expr> = numbers.iter().collect();
+        classes.add_cases(&mut cases, texts.iter().cloned().collect(), &numbers).unwrap();
+        for (place, values) in cases.values().enumerate() {
+            let shown = cases.configuration(&problem, place);
+            let own = all.iter().find(|b| b.configuration.0.iter().eq(shown.values()));
+            let env = &own.unwrap_or_else(|| panic!("seed {seed}: {shown:?}")).env;
+            let of: Vec<i64> = numbers.iter().map(|e| value(e, env)).collect();
+            assert!(of == *values && texts.contains(&text(env)), "seed {seed}: {shown:?}");
+        }
+        let found: BTreeSet<Vec<i64>> = cases.values().cloned().collect();
+        assert_eq!(found, expected, "seed {seed}");
+    }
+}
+
 #[test]
 fn what_is_not_read_is_not_decided() {
     let undecided = [
@@ -691,6 +748,30 @@ fn null_pointers() {
     assert_eq!(safety.count(Judgement::Refuted), 1, "{safety:?}");
     let guarded = "kernel void k(global int *g) { global int *p = 0; if (p) p[1] = 1; }";
     assert!(verified(guarded, (&[8], &[8]), &[("g", 40)]).is_proved());
+}
+
+/// At several sizes: those at which an index overflows are found, and left out.
+#[test]
+fn several_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["stencil.json", "stencil.cl", "stencil.ref.c"] {
+        let example = std::path::Path::new("examples/kernels").join(name);
+        std::fs::copy(example, folder.path().join(name)).unwrap();
+    }
+    let over = ["--over", "width=height=depth=256,2048", "--keep-safe", "kept.json"];
+    let output = assert_cmd::Command::new(env!("CARGO_BIN_EXE_tickbound"))
+        .args(["verify", "stencil.json"].iter().chain(&over))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let counts = "not safe: 1176 configurations at 2 sizes; 41 proved, 12 refuted, 0 not decided\n";
+    assert!(text.starts_with(counts), "{text}");
+    assert!(text.contains("  configuration: width=2048, height=2048, depth=2048, BLOCK_X=16, "));
+    let kept = std::fs::read_to_string(folder.path().join("kept.json")).unwrap();
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["constraints"].as_array().unwrap().last().unwrap(), "width <= 256");
 }
 
 /// A condition stays where it keeps a remainder from changing its number.

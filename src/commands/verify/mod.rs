@@ -158,6 +158,10 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
         .map(|device| reproduce::lines((&problem, &folder), safety, device, &progress));
     drop(progress);
     let count = configurations.count().map_or_else(|| "uncounted".into(), |n| n.to_string());
+    let count = match &args.over {
+        Some(sizes) => format!("{count} configurations at {} sizes", sizes.count()),
+        None => format!("{count} configurations"),
+    };
     args.write_files(&problem, &found, &count)?;
     let proved = safety.is_proved();
     match args.json {

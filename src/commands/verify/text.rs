@@ -8,10 +8,11 @@ use tickbound_report::html::{ClaimRow, Page};
 use tickbound_report::sarif::{SarifFinding, SarifLevel};
 use tickbound_safety::answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim, Witness};
 
-/// The answer as text: what is wrong first, then what is not known.
+/// The answer as text: what is wrong first, then what is not known. `configurations` states how
+/// many there are.
 pub fn text(safety: &Safety, configurations: &str, all: bool) -> String {
     let counts = Judgement::ALL.map(|j| format!("{} {}", safety.count(j), j.name())).join(", ");
-    let mut text = format!("{}: {configurations} configurations; {counts}\n", outcome(safety));
+    let mut text = format!("{}: {configurations}; {counts}\n", outcome(safety));
     if safety.stopped {
         text += "stopped before the end\n";
     }
@@ -113,7 +114,7 @@ pub fn page(safety: &Safety, title: &str, configurations: &str) -> Page {
     Page {
         title: format!("safety of {title}"),
         figure: outcome(safety).to_owned(),
-        meaning: format!("{configurations} configurations; {}", counts.join(", ")),
+        meaning: format!("{configurations}; {}", counts.join(", ")),
         facts: facts
             .into_iter()
             .filter(|(_, all)| !all.is_empty())
