@@ -1,6 +1,6 @@
 # Everything a user or a developer of tickbound needs. All other tasks: `cargo xtask`.
 .DEFAULT_GOAL := help
-.PHONY: help setup build install check test ci bench tools
+.PHONY: help setup build install lint check test ci bench tools
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -32,16 +32,19 @@ install: build ## install the program into PREFIX (~/.local), for this machine
 	@bash scripts/man-pages.sh $(TARGET)/release/tickbound $(DESTDIR)$(PREFIX)/share
 	@echo "$(PREFIX)/bin/tickbound: $$($(DESTDIR)$(PREFIX)/bin/tickbound --version)"
 
-check: setup ## format, lints and unit tests, without other programs (under a minute, once built)
+lint: setup ## format and lints
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
+
+check: lint ## format, lints and unit tests, without other programs (under a minute, once built)
 	cargo test --workspace --lib $(FLAGS) -q
 	cargo test --workspace $(FLAGS) --test layout -q
 
-test: tools ## all tests; installs SPIN, solvers, PoCL, Open MPI, libclang and a browser where they are missing
-	cargo fmt --all --check
+test: setup ## all tests; installs SPIN, solvers, PoCL, Open MPI, libclang and a browser where they are missing
+	@# Fetching waits for the network, and lints need none of it.
+	@$(MAKE) --no-print-directory tools & tools=$$!; failed=0; $(MAKE) --no-print-directory lint || failed=1; \
+	wait $$tools; exit $$failed
 	@deny=$$(bash scripts/setup-cargo-deny.sh); if [ -n "$$deny" ]; then "$$deny" --locked check bans licenses sources; fi
-	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 	cargo test --workspace $(FLAGS)
 	@bash scripts/cases.sh
 	@bash scripts/test-mpi.sh --locked
@@ -49,9 +52,11 @@ test: tools ## all tests; installs SPIN, solvers, PoCL, Open MPI, libclang and a
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --lib --bin xtask --examples $(FLAGS)
 
 ci: test ## what CI runs: all tests, the oldest Rust, crates outside the workspace, a minute of fuzzing, the README
-	@bash scripts/check-oldest-rust.sh $(FLAGS)
-	@bash scripts/try-outside.sh
-	TICKBOUND_FUZZ_SECONDS=60 cargo test --workspace $(FLAGS) --test tests -- --nocapture fuzz::
+	@# Fuzzing has one thread; one other is left to build with on two cores.
+	@TICKBOUND_FUZZ_SECONDS=60 cargo test --workspace $(FLAGS) --test tests -- --nocapture fuzz:: & fuzzing=$$!; \
+	export CARGO_BUILD_JOBS=$$(($$(nproc) > 1 ? $$(nproc) - 1 : 1)); \
+	{ bash scripts/check-oldest-rust.sh $(FLAGS) && bash scripts/try-outside.sh; } || { kill $$fuzzing; exit 1; }; \
+	wait $$fuzzing
 	python3 scripts/readme-blocks.py --check --program $(TARGET)/debug/tickbound
 
 bench: setup ## run the benchmarks

@@ -9,9 +9,9 @@ say() { echo "try-outside: $*" >&2; }
 outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT
 # Both crates have fewer dependencies than the workspace, hence other features of them, so nothing that its tests have built can be
-# used here. What is built for this alone is not optimised: that takes less, and because the profile differs nothing in the folder
-# is overwritten, as z3-sys was, which was then built again for the workspace with all that depends on it.
-target=${CARGO_TARGET_DIR:-$project/target}
+# used here. What is built for this alone is not optimised, which takes less, and goes to another folder: nothing of the workspace is
+# overwritten, as z3-sys was, and nothing that is tested meanwhile is waited for.
+target=${CARGO_TARGET_DIR:-$project/target}/outside
 
 # make_crate NAME DEPENDENCY: `bitflags` and `serde` are there for their features, which the second crate's dependencies turn on
 # anyway, and which add nothing where a crate has `std`. So the second crate uses what was built for the first.

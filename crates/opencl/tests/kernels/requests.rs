@@ -31,31 +31,37 @@ struct Taken {
 }
 
 /// What the requests of a trace take, of global and of local memory, in groups of so many items.
-/// Traces have millions of accesses: sorting them takes a fraction of what maps would.
 fn taken(trace: &[Touch], items: u32) -> [Taken; 2] {
-    let mut times: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    let mut lanes: Vec<((u32, u32, u32, u32), Touch)> = Vec::with_capacity(trace.len());
+    // By group, warp and place in the source, what each lane accesses: a request has the accesses
+    // of one time. Sorting millions of accesses takes far longer.
+    let mut warps: FxHashMap<(u32, u32, u32), Vec<Vec<Touch>>> = FxHashMap::default();
     for touch in trace.iter().filter(|touch| touch.space != 2) {
-        let time = times.entry((touch.item, touch.site)).or_default();
         let (group, lid) = (touch.item / items, touch.item % items);
-        lanes.push(((group, lid / WARP, touch.site, *time), *touch));
-        *time += 1;
+        let lanes = warps.entry((group, lid / WARP, touch.site));
+        let lanes = lanes.or_insert_with(|| vec![Vec::new(); WARP as usize]);
+        lanes[(lid % WARP) as usize].push(*touch);
     }
-    lanes.sort_by_key(|(request, _)| *request);
     let mut all = [Taken::default(); 2];
-    for lanes in lanes.chunk_by(|(a, _), (b, _)| a == b) {
-        let first = lanes[0].1;
-        let taken = &mut all[usize::from(first.space == 3)];
-        for part in (0..first.bytes).step_by(WIDEST as usize) {
-            let wide = u64::from(WIDEST.min(first.bytes - part));
-            let places: Vec<u64> = lanes.iter().map(|(_, l)| l.at + u64::from(part)).collect();
-            taken.requests += 1;
-            let ends = |at: &u64| [at / LINE, (at + wide - 1) / LINE];
-            taken.lines += different(places.iter().flat_map(ends)).len() as u64;
-            taken.passes += passes(&places, wide);
+    for lanes in warps.values() {
+        for time in 0..lanes.iter().map(Vec::len).max().unwrap_or(0) {
+            let request: Vec<&Touch> = lanes.iter().filter_map(|lane| lane.get(time)).collect();
+            add(&mut all[usize::from(request[0].space == 3)], &request);
         }
     }
     all
+}
+
+/// Adds what one request takes.
+fn add(taken: &mut Taken, request: &[&Touch]) {
+    let bytes = request[0].bytes;
+    for part in (0..bytes).step_by(WIDEST as usize) {
+        let wide = u64::from(WIDEST.min(bytes - part));
+        let places: Vec<u64> = request.iter().map(|lane| lane.at + u64::from(part)).collect();
+        taken.requests += 1;
+        let ends = |at: &u64| [at / LINE, (at + wide - 1) / LINE];
+        taken.lines += different(places.iter().flat_map(ends)).len() as u64;
+        taken.passes += passes(&places, wide);
+    }
 }
 
 /// Each once, in order.

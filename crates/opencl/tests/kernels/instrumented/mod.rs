@@ -300,31 +300,38 @@ impl Instrument {
         let source = fs::canonicalize(run.source)
             .map_err(|e| format!("{}: cannot be read: {e}", run.source.display()))?;
         // Macros come after the built-in functions, which they must not change.
-        let mut unit = "#include \"builtins.cl\"\n".to_owned();
+        let mut unit = String::new();
         for (name, text) in &run.defines {
             writeln!(unit, "#define {name} {text}").unwrap();
         }
         writeln!(unit, "#include \"{}\"", source.display()).unwrap();
         self.write("kernel.cl", unit)?;
-        self.compile(&[
-            "-x",
-            "cl",
-            &format!("-cl-std={}", run.standard),
-            if optimised { "-O3" } else { "-O0" },
-            "-Xclang",
-            "-disable-O0-optnone",
-            "-Xclang",
-            "-ffake-address-space-map",
-            "-w",
-            "-S",
-            "-emit-llvm",
-            "kernel.cl",
-            "-o",
-            "plain.ll",
-        ])?;
+        let (standard, level) = (run.standard, if optimised { "-O3" } else { "-O0" });
+        let builtins = format!("builtins-{standard}{level}.pch");
+        if !self.folder.path().join(&builtins).exists() {
+            let header = ["-x", "cl-header", "builtins.cl", "-o", &builtins];
+            self.compile_opencl(standard, level, &header)?;
+        }
+        let kernel = ["-x", "cl", "-include-pch", &builtins, "-S", "-emit-llvm", "kernel.cl"];
+        self.compile_opencl(standard, level, &[&kernel[..], &["-o", "plain.ll"]].concat())?;
         self.write("kernel.ll", instrument(&self.read("plain.ll")?, optimised)?)?;
-        self.write("call.c", call(run)?)?;
-        self.compile(&["-O1", "-w", "kernel.ll", "call.c", "runtime.o", "-lm", "-o", "kernel"])
+        self.compile(&["-O1", "-w", "-c", "kernel.ll"])?;
+        // It starts in a third of clang's time.
+        let cc = Path::new("cc");
+        let call = call(run)?;
+        if self.read("call.c").as_ref() != Ok(&call) {
+            self.write("call.c", call)?;
+            self.compile_with(cc, &["-O1", "-w", "-c", "call.c"])?;
+        }
+        self.compile_with(cc, &["kernel.o", "call.o", "runtime.o", "-lm", "-o", "kernel"])
+    }
+
+    /// The built-in functions and the kernel have the same options, else the one cannot be
+    /// precompiled for the other.
+    fn compile_opencl(&self, standard: &str, level: &str, more: &[&str]) -> Result<(), String> {
+        let standard = format!("-cl-std={standard}");
+        let space = ["-Xclang", "-disable-O0-optnone", "-Xclang", "-ffake-address-space-map"];
+        self.compile(&[&[&standard, level, "-w"], &space[..], more].concat())
     }
 
     fn collect(&self, run: &Run<'_>) -> Result<Outcome, String> {
@@ -352,9 +359,13 @@ impl Instrument {
     }
 
     fn compile(&self, arguments: &[&str]) -> Result<(), String> {
-        let mut clang = Command::new(&self.clang);
-        clang.args(arguments);
-        self.finish(clang, "the compiler")
+        self.compile_with(&self.clang, arguments)
+    }
+
+    fn compile_with(&self, compiler: &Path, arguments: &[&str]) -> Result<(), String> {
+        let mut compiler = Command::new(compiler);
+        compiler.args(arguments);
+        self.finish(compiler, "the compiler")
     }
 
     /// Runs a program in the folder, with a limit on its time.
