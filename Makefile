@@ -32,7 +32,7 @@ install: build ## install the program into PREFIX (~/.local), for this machine
 	@bash scripts/man-pages.sh $(TARGET)/release/tickbound $(DESTDIR)$(PREFIX)/share
 	@echo "$(PREFIX)/bin/tickbound: $$($(DESTDIR)$(PREFIX)/bin/tickbound --version)"
 
-lint: setup ## format and lints
+lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 
