@@ -67,7 +67,8 @@ impl Cases {
     }
 }
 
-/// Combinations of values of some parameters, all others being left out.
+/// Combinations of values of some parameters, all others being left out: of no parameters there is
+/// one combination, and without that one nothing is left.
 type Restriction = (Vec<usize>, BTreeSet<Vec<i64>>);
 
 /// The numbers that a variant's names stand for, over the slots of the problem.
@@ -147,7 +148,7 @@ impl<'p> Classes<'p> {
                 let own = parameters.iter().map(|p| row[first + p]).collect();
                 Ok((own, values.map_err(|error| error.to_string())?))
             };
-            let rows = self.listed(&parameters, &(Vec::new(), BTreeSet::new()))?;
+            let rows = self.listed(&parameters, &(Vec::new(), BTreeSet::from([Vec::new()])))?;
             let rows = rows.iter().map(text).collect::<Result<_, String>>()?;
             Ok((parameters, rows))
         };
@@ -297,6 +298,9 @@ impl<'p> Classes<'p> {
     /// A configuration for each combination of values of some parameters.
     fn listed(&self, parameters: &[usize], restriction: &Restriction) -> Result<Rows, String> {
         let (of, allowed) = restriction;
+        if allowed.is_empty() {
+            return Ok(Rows::new());
+        }
         let limits = TableLimits { rows: MAX_ROWS, stop: &|| (self.stop)(), ..Default::default() };
         let restricted = self.configurations.restricted(of, allowed);
         let found = match (self.among, restricted) {
@@ -317,8 +321,7 @@ impl<'p> Classes<'p> {
                 let chosen = |c: &Configuration, of: &[usize]| -> Vec<i64> {
                     of.iter().map(|p| c.0[*p]).collect()
                 };
-                let is_allowed =
-                    |c: &Configuration| of.is_empty() || allowed.contains(&chosen(c, of));
+                let is_allowed = |c: &Configuration| allowed.contains(&chosen(c, of));
                 let all = all.into_iter().filter(is_allowed);
                 all.unique_by(|c| chosen(c, parameters)).collect()
             }

@@ -1,7 +1,8 @@
 //! `tickbound measure --rule`: the configurations of a rule, timed at some of its sizes.
 
 use serde::Deserialize;
-use tickbound_measure::{MeasureError, MeasurePlan, MeasureReport, Measured};
+use tickbound_measure::outcome::Timed;
+use tickbound_measure::{MeasureError, MeasurePlan, MeasureReport};
 use tickbound_model::random::SplitMix64;
 use tickbound_model::{Bound, Configuration, Problem};
 use tickbound_report::answer::{About, MeasuredSize, RuleMeasurement, Values, values};
@@ -106,17 +107,24 @@ fn at_size(
     picked: &Bound,
     report: &MeasureReport,
 ) -> MeasuredSize {
-    let seconds = |m: &Measured| Some(m.record.outcome.timed()?.best_known_seconds());
     let of_picked = report.results.iter().find(|m| m.bound.configuration == picked.configuration);
-    let ranked = report.ranked();
-    let fastest = ranked.first();
+    let timed_picked = of_picked.and_then(|m| m.record.outcome.timed());
+    // Only times of the same kind are compared: those in turns, if what is picked has one.
+    let in_turns = timed_picked.is_some_and(|timed| timed.seconds_in_turns().is_some());
+    let seconds = |timed: &Timed| match in_turns {
+        true => timed.seconds_in_turns(),
+        false => Some(timed.seconds()),
+    };
+    let timed =
+        report.results.iter().filter_map(|m| Some((seconds(m.record.outcome.timed()?)?, m)));
+    let fastest = timed.min_by(|(a, _), (b, _)| a.total_cmp(b));
     MeasuredSize {
         size,
-        timed: ranked.len(),
+        timed: report.ranked().len(),
         picked: values(problem, &picked.configuration),
-        picked_seconds: of_picked.and_then(seconds),
-        fastest: fastest.map(|m| values(problem, &m.bound.configuration)),
-        fastest_seconds: fastest.and_then(|m| seconds(m)),
+        picked_seconds: timed_picked.and_then(seconds),
+        fastest: fastest.map(|(_, m)| values(problem, &m.bound.configuration)),
+        fastest_seconds: fastest.map(|(seconds, _)| seconds),
     }
 }
 
