@@ -162,6 +162,11 @@ impl DirectForm {
         table.variables.iter().fold(0, next)
     }
 
+    /// A table's entry, given a value for every variable.
+    pub(super) fn entry(&self, table: &FormTable, assignment: &[u32]) -> i64 {
+        table.entries[self.place(table, assignment)]
+    }
+
     /// The values of some variables in a combination with this number, the last one's running
     /// fastest.
     pub fn combination(&self, variables: &[usize], mut number: usize) -> Vec<u32> {
@@ -177,7 +182,7 @@ impl DirectForm {
     pub(super) fn values(&self, assignment: &[u32]) -> Option<Vec<i64>> {
         let mut values: Vec<i64> = self.accumulators.iter().map(|a| a.start).collect();
         for table in &self.tables {
-            let more = table.entries[self.place(table, assignment)];
+            let more = self.entry(table, assignment);
             if more == FORBIDDEN {
                 return None;
             }

@@ -293,26 +293,28 @@ impl<'r, 'f> Pass<'r, 'f> {
                     && group.iter().any(|l| layer.values(*l, self.width)[*a] != first[*a])
             };
             let differing: Vec<usize> = (1..self.width).filter(differs).collect();
-            let begin = front.len();
+            let mut kept = 0;
+            // What differs of the labels of the front, the less the better.
+            let mut known = Vec::new();
             for label in group {
-                let own = layer.values(*label, self.width);
-                let beats = |other: &u32| {
-                    let other = layer.values(*other, self.width);
-                    differing.iter().all(|a| match self.better[*a] {
-                        Better::More => other[*a] >= own[*a],
-                        _ => other[*a] <= own[*a],
-                    })
-                };
-                let known = &front[begin..];
+                let values = layer.values(*label, self.width);
+                let sign = |a: &usize| if self.better[*a] == Better::More { -1 } else { 1 };
+                let own = known.len();
+                known.extend(differing.iter().map(|a| sign(a) * values[*a]));
+                let (before, own) = known.split_at(own);
+                let beats = |other: &[i64]| other.iter().zip(own).all(|(a, b)| a <= b);
+                let others = before.chunks_exact(differing.len().max(1));
                 // The latest have the most of what is expensive: with one dimension they decide.
                 let beaten = match differing.len() {
-                    0 => !known.is_empty(),
-                    1 => known.last().is_some_and(beats),
-                    _ => known.iter().take(MAX_COMPARED).any(beats),
+                    0 => kept > 0,
+                    1 => others.last().is_some_and(beats),
+                    _ => others.take(MAX_COMPARED).any(beats),
                 };
-                if !beaten {
-                    front.push(*label);
+                match beaten {
+                    true => known.truncate(before.len()),
+                    false => front.push(*label),
                 }
+                kept += usize::from(!beaten);
             }
         }
         front
