@@ -70,7 +70,7 @@ pub(crate) fn fix(before: &str, rest: &str) -> &'static str {
     }
     let after_name = rest.trim_start_matches(word_char).trim_start();
     match after_name.len() < rest.len() && after_name.starts_with('(') {
-        true => "the functions are min, max, abs and ceil_div",
+        true => "the functions are min and max of 1 to 64 numbers, abs and ceil_div",
         false => "",
     }
 }

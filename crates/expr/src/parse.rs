@@ -550,7 +550,7 @@ mod tests {
             ("a << 2 > 1", "write a * 2 ** n instead of a << n"),
             ("a >> 2", "write a // 2 ** n instead of a >> n"),
             ("1.5 * a", "there are whole numbers only"),
-            ("log2(a) < 3", "the functions are min, max, abs and ceil_div"),
+            ("log2(a) < 3", "the functions are min and max of 1 to 64 numbers, abs and ceil_div"),
             ("a ^ 2", "write a ** n for a power"),
             ("a is not b", "write `==` for `is`, and `!=` for `is not`"),
             ("a is b", "write `==` for `is`, and `!=` for `is not`"),
