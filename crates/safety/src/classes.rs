@@ -19,6 +19,9 @@ use crate::options::StopCheck;
 /// Most combinations of values of the parameters that an obligation depends on.
 const MAX_ROWS: usize = 1 << 20;
 
+/// Rows between two looks at the clock.
+const LOOK: usize = 1 << 12;
+
 /// A problem with its configurations.
 pub struct Classes<'p> {
     problem: &'p Problem,
@@ -235,6 +238,9 @@ impl<'p> Classes<'p> {
         let listed = self.rows(self.parameters(numbers)?, texts);
         let rows = listed.get().ok_or("internal error: configurations were not listed")?;
         for (i, env) in rows.as_ref()?.iter().enumerate() {
+            if i.is_multiple_of(LOOK) && (self.stop)() {
+                return Err("it was stopped".to_owned());
+            }
             let mut key = Vec::with_capacity(numbers.len());
             for number in numbers {
                 let value = number.eval(env);

@@ -139,9 +139,6 @@ fn in_full(
     classes: &Classes<'_>,
     options: &VerifyOptions<'_>,
 ) -> ProofOutcome {
-    if (options.stop)() {
-        return ProofOutcome::stopped();
-    }
     let whole = Relevant::whole(work);
     let (mut outcome, configuration) = decided(&[work], &whole, classes, options, false);
     if let (Some(witness), Some(configuration)) = (&mut outcome.witness, configuration) {
@@ -160,6 +157,9 @@ fn decided(
     only_proofs: bool,
 ) -> (ProofOutcome, Option<IndexMap<String, i64>>) {
     let Relevant { obligation, kinds, .. } = relevant;
+    if (options.stop)() {
+        return (ProofOutcome::stopped(), None);
+    }
     let cases = match cases(work, kinds, classes) {
         Ok(cases) => cases,
         Err(reason) => return (ProofOutcome::undecided(reason), None),

@@ -224,8 +224,8 @@ impl<'p> Configurations<'p> {
     }
 
     /// For each combination of some parameters' values in valid configurations one configuration
-    /// that has it, in the order of the domains; `None` if there are too many, or the structure is
-    /// not [complete](Configurations::is_complete).
+    /// that has it, in the order of the domains; `None` if there are too many, at a stop, or if the
+    /// structure is not [complete](Configurations::is_complete).
     pub fn representatives(
         &self,
         parameters: &[usize],
@@ -241,7 +241,8 @@ impl<'p> Configurations<'p> {
             let mut indices = vec![0; self.values.len()];
             root.scope().variables().iter().zip(row).for_each(|(p, index)| indices[*p] = index);
             // An exact tree completes all that its root has.
-            if !tree.complete(&mut indices) {
+            let is_stopped = all.len().is_multiple_of(4096) && (limits.stop)();
+            if is_stopped || !tree.complete(&mut indices) {
                 return None;
             }
             all.push(self.configuration(&indices));
