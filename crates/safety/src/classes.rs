@@ -47,12 +47,12 @@ type Rows = Vec<Vec<i64>>;
 /// Combinations of values of some numbers, in the order of the domains, each with a configuration
 /// that has them.
 #[derive(Default)]
-pub struct Cases {
+pub struct SafetyCases {
     rows: Vec<ListedRows>,
     places: IndexMap<Vec<i64>, (usize, usize)>,
 }
 
-impl Cases {
+impl SafetyCases {
     /// The combinations.
     pub fn values(&self) -> indexmap::map::Keys<'_, Vec<i64>, (usize, usize)> {
         self.places.keys()
@@ -231,7 +231,7 @@ impl<'p> Classes<'p> {
     /// What has no value, or too many combinations.
     pub fn add_cases(
         &self,
-        cases: &mut Cases,
+        cases: &mut SafetyCases,
         texts: Vec<Vec<i64>>,
         numbers: &[&Expr],
     ) -> Result<(), String> {

@@ -14,7 +14,7 @@ use tickbound_opencl::proof::events::ProofKernel;
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
 
 use crate::answer::{CodePlace, Judgement, SafetyClaim};
-use crate::classes::{Cases, Classes, NamedNumbers, length_name, name_of};
+use crate::classes::{Classes, NamedNumbers, SafetyCases, length_name, name_of};
 use crate::obligations::SafetyObligation;
 use crate::options::VerifyOptions;
 use crate::prove::{ProofOutcome, Prover};
@@ -196,7 +196,7 @@ pub fn cases(
     work: &[&ReadObligation<'_>],
     kinds: &[VariableKind],
     classes: &Classes<'_>,
-) -> Result<Cases, String> {
+) -> Result<SafetyCases, String> {
     // Names of arguments, and with them numbers, may differ from reading to reading.
     let mut readings = Vec::<(Vec<&Expr>, Vec<Vec<i64>>)>::new();
     for work in work {
@@ -206,7 +206,7 @@ pub fn cases(
             None => readings.push((numbers, vec![text])),
         }
     }
-    let mut cases = Cases::default();
+    let mut cases = SafetyCases::default();
     for (numbers, texts) in readings {
         classes.add_cases(&mut cases, texts, &numbers)?;
     }

@@ -1,24 +1,23 @@
 //! `tickbound verify`, and what `measure` runs of it.
 
+mod kept;
 mod reproduce;
 pub mod screen;
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde_json::Value;
 use tickbound_elimination::TableLimits;
-use tickbound_model::Problem;
+use tickbound_model::{Configurations, Problem};
 use tickbound_opencl::for_proofs;
 use tickbound_report::answer::{About, Verified};
 use tickbound_report::sarif::sarif;
 use tickbound_rules::RuleSizes;
-use tickbound_safety::answer::Safety;
 use tickbound_safety::certificate::format::only_files;
 use tickbound_safety::{Verification, VerifyOptions, verify};
 
 use super::exit::{CliError, Exit};
-use super::load::{Chosen, Question, positive_seconds};
+use super::load::{Question, positive_seconds};
 use super::measure::choice;
 use super::output::{Outputs, save, say_answer, say_json, written};
 use super::progress::Progress;
@@ -72,6 +71,22 @@ pub struct VerifyArgs {
 }
 
 impl VerifyArgs {
+    /// The question, with sizes as parameters where these are many.
+    fn asked(&self) -> Question {
+        let mut question = self.question.clone();
+        question.chosen.over = self.over.clone();
+        question
+    }
+
+    /// How many configurations there are, in words.
+    fn counted(&self, configurations: &Configurations<'_>) -> String {
+        let count = configurations.count().map_or_else(|| "uncounted".into(), |n| n.to_string());
+        match &self.over {
+            Some(sizes) => format!("{count} configurations at {} sizes", sizes.count()),
+            None => format!("{count} configurations"),
+        }
+    }
+
     /// Refuses files that cannot be written, or that the problem is read from.
     fn check_outputs(&self) -> Result<(), CliError> {
         if let Some(file) = &self.keep_safe {
@@ -79,7 +94,7 @@ impl VerifyArgs {
                 let what = "--keep-safe: conditions are for all configurations; leave out --set";
                 return Err(CliError::Input(what.to_owned()));
             }
-            beside(file, &self.question.chosen)?;
+            kept::check_folder(file, &self.question.chosen)?;
         }
         if let Some(folder) = &self.certificate {
             let fault = |why| CliError::Input(format!("--certificate {}: {why}", folder.display()));
@@ -98,7 +113,7 @@ impl VerifyArgs {
     ) -> Result<(), CliError> {
         let safety = &found.safety;
         if let Some(file) = &self.keep_safe {
-            write_kept(file, &self.question.chosen, safety)?;
+            kept::write(file, &self.question.chosen, safety)?;
         }
         if let Some(file) = &self.sarif {
             let findings = text::findings(safety, &self.question.chosen.folder());
@@ -120,9 +135,7 @@ impl VerifyArgs {
 pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     args.stops.watched()?;
     let time = positive_seconds("--question-timeout", args.question_time)?;
-    let mut question = args.question.clone();
-    question.chosen.over = args.over.clone();
-    let problem = question.read()?;
+    let problem = args.asked().read()?;
     args.check_outputs()?;
     args.run.as_deref().map(choice).transpose()?;
     if problem.source.is_none() {
@@ -157,11 +170,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
         .as_ref()
         .map(|device| reproduce::lines((&problem, &folder), safety, device, &progress));
     drop(progress);
-    let count = configurations.count().map_or_else(|| "uncounted".into(), |n| n.to_string());
-    let count = match &args.over {
-        Some(sizes) => format!("{count} configurations at {} sizes", sizes.count()),
-        None => format!("{count} configurations"),
-    };
+    let count = args.counted(&configurations);
     args.write_files(&problem, &found, &count)?;
     let proved = safety.is_proved();
     match args.json {
@@ -170,39 +179,4 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, CliError> {
     }
     seen.transpose()?.iter().flatten().for_each(|line| note!("tickbound: run: {line}"));
     Ok(Exit::found(proved))
-}
-
-/// Paths of a problem file count from its folder, so another one has to be there, too.
-fn beside(file: &Path, chosen: &Chosen) -> Result<(), CliError> {
-    let folder = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
-    if chosen.problem == "-" || folder(file) != chosen.folder() {
-        let name = file.file_name().map(PathBuf::from).unwrap_or_default();
-        let right = chosen.folder().join(name);
-        return Err(CliError::Input(format!(
-            "--keep-safe {}: paths of the problem count from its folder; write {}",
-            file.display(),
-            right.display()
-        )));
-    }
-    Ok(())
-}
-
-/// Writes the problem with the conditions that leave out what is refuted.
-fn write_kept(file: &Path, chosen: &Chosen, safety: &Safety) -> Result<(), CliError> {
-    if let Some(reason) = safety.not_kept.as_deref().or(safety.stopped.then_some("stopped")) {
-        eprintln!("{}: not written: {reason}", file.display());
-        return Ok(());
-    }
-    let mut problem = chosen.value()?;
-    if !safety.kept.is_empty() {
-        let constraints = problem
-            .as_object_mut()
-            .map(|fields| fields.entry("constraints").or_insert(Value::Array(Vec::new())));
-        if let Some(Value::Array(constraints)) = constraints {
-            constraints.extend(safety.kept.iter().cloned().map(Value::from));
-        }
-    }
-    save(file, &tickbound_propose::print(&problem))?;
-    eprintln!("{}: {} conditions added", file.display(), safety.kept.len());
-    Ok(())
 }

@@ -16,7 +16,7 @@ use tickbound_model::{ModelError, Problem};
 
 use super::format::{CLAIMS, FORMAT, ProofEntry, ProofKind, SafetyCertificate, VERSION};
 use super::format::{file_name, only_files};
-use crate::classes::{Cases, Classes};
+use crate::classes::{Classes, SafetyCases};
 use crate::options::StopCheck;
 use crate::question_text::call;
 
@@ -148,7 +148,7 @@ fn covered(
     let mut cases = HashSet::new();
     for (names, texts) in readings {
         let numbers = names.iter().map(number).collect::<Result<Vec<_>, _>>()?;
-        let mut of = Cases::default();
+        let mut of = SafetyCases::default();
         classes.add_cases(&mut of, texts, &numbers.iter().collect::<Vec<_>>())?;
         for values in of.values() {
             for function in &asked.functions {
