@@ -29,14 +29,16 @@ pub struct Classes<'p> {
     /// The macros that the text depends on.
     structural: Vec<Expr>,
     texts: OnceLock<Result<Texts, String>>,
-    /// By the parameters that they are for, and by the texts.
-    rows: Mutex<HashMap<(Vec<usize>, Vec<Vec<i64>>), ListedRows>>,
+    rows: Mutex<HashMap<RowsKey, ListedRows>>,
     stop: StopCheck<'p>,
     among: Option<&'p [Configuration]>,
 }
 
 /// The parameters that the text depends on, and their values with those of the text.
 type Texts = (Vec<usize>, Vec<(Vec<i64>, Vec<i64>)>);
+
+/// The parameters that rows are for, and the texts.
+type RowsKey = (Vec<usize>, Vec<Vec<i64>>);
 
 /// Rows, once they are listed.
 type ListedRows = Arc<OnceLock<Result<Rows, String>>>;
