@@ -123,6 +123,8 @@ fn both_formats_give_the_same_problem_files() {
     assert_eq!((parameters, defines), (&json!({ "WG": [16, 32] }), None));
     let note = "arguments: local memory is as long as in the program, for all values of parameters";
     assert_eq!(open["notes"][2], note);
+    let (status, _, err) = run(folder.path(), &["init", "--from-capture", &own, "-o", "-"]);
+    assert_eq!((status, folder.path().join("-").exists()), (Some(2), false), "{err}");
     let (status, _, err) = run(folder.path(), &["init", "--from-capture", &own, "--kernel", "row"]);
     let wanted = "tickbound: --kernel row: not in the capture; did you mean `rows`?\n";
     assert_eq!((status, &*err), (Some(2), wanted));

@@ -22,6 +22,10 @@ pub(in crate::commands) fn run(args: &InitArgs, folder: &Path) -> Result<Exit, C
         return Err(CliError::Input(format!("--kernel {name}: not in the capture; {fix}")));
     }
     let into = args.output.clone().unwrap_or_else(|| folder.join("problems"));
+    if into == Path::new("-") {
+        let why = "--output -: a capture makes several files; name a folder for them";
+        return Err(CliError::Input(why.to_owned()));
+    }
     std::fs::create_dir_all(&into)
         .map_err(|error| CliError::Write { path: into.display().to_string(), error })?;
     let mut sources = Vec::new();
