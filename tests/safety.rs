@@ -13,7 +13,7 @@ use tickbound_model::{Configuration, Problem, platforms};
 use tickbound_opencl::proof::terms::{Terms, VariableKind};
 use tickbound_opencl::{ReaderSetup, for_proofs};
 use tickbound_safety::answer::{Judged, Judgement, Safety, SafetyClaim};
-use tickbound_safety::classes::{Classes, SafetyCases};
+use tickbound_safety::classes::Classes;
 use tickbound_safety::quick::KnownLimits;
 use tickbound_safety::{Verification, VerifyOptions, verify};
 
@@ -713,9 +713,9 @@ fn cases_of_texts_against_the_list() {
         let among = is_listed.then_some(among.as_slice());
         let classes =
             Classes::new(&problem, &configurations, structural.clone(), (&|| false, among));
-        let mut cases = SafetyCases::default();
         let numbers: Vec<&Expr> = numbers.iter().collect();
-        classes.add_cases(&mut cases, texts.iter().cloned().collect(), &numbers).unwrap();
+        let readings = texts.iter().map(|text| (numbers.clone(), text.clone()));
+        let cases = classes.cases(readings).unwrap();
         for (place, values) in cases.values().enumerate() {
             let shown = cases.configuration(&problem, place);
             let own = all.iter().find(|b| b.configuration.0.iter().eq(shown.values()));

@@ -82,12 +82,8 @@ pub fn ask(
         if reads.is_empty() {
             continue;
         }
-        let Some(found) = program(tool.name.as_ref(), tools.path) else {
-            let files = reads.iter().map(|t| t.name()).collect::<Vec<_>>().join(" and ");
-            each(ToolReport::NotChecked(format!("{files} by {}, which is not on PATH", tool.name)));
-            continue;
-        };
-        let name = format!("{} {}", tool.name, version(&found, tools)).trim_end().to_owned();
+        let files = reads.iter().map(|t| t.name()).collect::<Vec<_>>().join(" and ");
+        let Some((found, name)) = located(tool.name, &files, tools, each) else { continue };
         for text in reads {
             (tools.show)(&format!("{name} on {}", text.name()));
             let mut command = Command::new(&found);
@@ -117,12 +113,9 @@ pub fn ask_questions(
 ) -> Result<(), Refusal> {
     let folder = written(questions.iter().map(|(file, text)| (file.as_str(), text.as_str())))?;
     for tool in TOOLS.iter().filter(|tool| tool.reads.contains(&Text::Induction)) {
-        let Some(found) = program(tool.name.as_ref(), tools.path) else {
-            let what = format!("the questions by {}, which is not on PATH", tool.name);
-            each(ToolReport::NotChecked(what));
+        let Some((found, name)) = located(tool.name, "the questions", tools, each) else {
             continue;
         };
-        let name = format!("{} {}", tool.name, version(&found, tools)).trim_end().to_owned();
         let (mut files, mut count) = (0, 0);
         for (file, text) in questions {
             (tools.show)(&format!("{name} on {file}"));
@@ -140,6 +133,22 @@ pub fn ask_questions(
         each(ToolReport::Checked(format!("{files} files by {name}: unsat, {count} times")));
     }
     Ok(())
+}
+
+/// Where a tool is, and its name with its version. One that is not on `PATH` is reported with what
+/// it would have checked.
+fn located(
+    tool: &str,
+    what: &str,
+    tools: &ProofTools<'_>,
+    each: &mut dyn FnMut(ToolReport),
+) -> Option<(PathBuf, String)> {
+    let Some(found) = program(tool.as_ref(), tools.path) else {
+        each(ToolReport::NotChecked(format!("{what} by {tool}, which is not on PATH")));
+        return None;
+    };
+    let name = format!("{tool} {}", version(&found, tools)).trim_end().to_owned();
+    Some((found, name))
 }
 
 /// A temporary folder with these files: names and texts.

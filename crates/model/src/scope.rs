@@ -38,7 +38,7 @@ impl Scope {
     /// Adds a name in the next slot.
     ///
     /// # Errors
-    /// If the name is no identifier, is reserved, or is taken.
+    /// A name that is not an identifier, or that is reserved or taken.
     pub(crate) fn add(&mut self, at: &str, name: &str, kind: NameKind) -> Result<(), ModelError> {
         let reserved = ["if", "else", "and", "or", "not", "True", "False"].contains(&name)
             || (kind != NameKind::Item && ITEM_NAMES.contains(&name));

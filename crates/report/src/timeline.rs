@@ -58,7 +58,7 @@ pub struct TimelineSpan {
 ///
 /// # Errors
 /// A span that ends before it starts or starts before 0, or a stream that cannot be written. What
-/// was written before an error is no complete file.
+/// was written before an error is incomplete.
 pub fn write_timeline(
     out: impl Write,
     title: &str,

@@ -29,7 +29,7 @@ pub struct Classes<'p> {
     /// The macros that the text depends on.
     structural: Vec<Expr>,
     texts: OnceLock<Result<Texts, String>>,
-    rows: Mutex<HashMap<RowsKey, ListedRows>>,
+    rows: Mutex<HashMap<RowsKey, Arc<OnceLock<ListedRows>>>>,
     stop: StopCheck<'p>,
     among: Option<&'p [Configuration]>,
 }
@@ -40,17 +40,14 @@ type Texts = (Vec<usize>, Vec<(Vec<i64>, Vec<i64>)>);
 /// The parameters that rows are for, and the texts.
 type RowsKey = (Vec<usize>, Vec<Vec<i64>>);
 
-/// Rows, once they are listed.
-type ListedRows = Arc<OnceLock<Result<Rows, String>>>;
-
-/// The values of all slots for some configurations.
-type Rows = Vec<Vec<i64>>;
+/// The values of all slots for some configurations, or why they are not known.
+type ListedRows = Result<Arc<Vec<Vec<i64>>>, String>;
 
 /// Combinations of values of some numbers, in the order of the domains, each with a configuration
 /// that has them.
 #[derive(Default)]
 pub struct SafetyCases {
-    rows: Vec<ListedRows>,
+    rows: Vec<Arc<Vec<Vec<i64>>>>,
     places: IndexMap<Vec<i64>, (usize, usize)>,
 }
 
@@ -62,10 +59,8 @@ impl SafetyCases {
 
     /// The values of parameters for the combination in a place.
     pub fn configuration(&self, problem: &Problem, place: usize) -> IndexMap<String, i64> {
-        let row = self
-            .places
-            .get_index(place)
-            .and_then(|(_, (list, row))| self.rows.get(*list)?.get()?.as_ref().ok()?.get(*row));
+        let place = self.places.get_index(place);
+        let row = place.and_then(|(_, (list, row))| self.rows.get(*list)?.get(*row));
         let Some(row) = row else { return IndexMap::new() };
         let names = problem.parameters.iter().map(|p| p.name.clone());
         names.zip(row.iter().skip(problem.first_parameter()).copied()).collect()
@@ -226,20 +221,38 @@ impl<'p> Classes<'p> {
         numbers
     }
 
-    /// Adds the combinations of values of some numbers in the configurations with some texts, which
-    /// are given by the numbers that the text depends on.
+    /// The combinations of values of numbers in the configurations of some readings, each given by
+    /// its numbers and by its text: values of the numbers that the text depends on.
     ///
     /// # Errors
     /// What has no value, or too many combinations.
-    pub fn add_cases(
+    pub fn cases<'e>(
+        &self,
+        readings: impl IntoIterator<Item = (Vec<&'e Expr>, Vec<i64>)>,
+    ) -> Result<SafetyCases, String> {
+        // Names of arguments, and with them numbers, may differ from reading to reading.
+        let mut alike = Vec::<(Vec<&Expr>, Vec<Vec<i64>>)>::new();
+        for (numbers, text) in readings {
+            match alike.iter_mut().find(|(known, _)| *known == numbers) {
+                Some((_, texts)) => texts.push(text),
+                None => alike.push((numbers, vec![text])),
+            }
+        }
+        let mut cases = SafetyCases::default();
+        for (numbers, texts) in alike {
+            self.add_cases(&mut cases, texts, &numbers)?;
+        }
+        Ok(cases)
+    }
+
+    fn add_cases(
         &self,
         cases: &mut SafetyCases,
         texts: Vec<Vec<i64>>,
         numbers: &[&Expr],
     ) -> Result<(), String> {
-        let listed = self.rows(self.parameters(numbers)?, texts);
-        let rows = listed.get().ok_or("internal error: configurations were not listed")?;
-        for (i, env) in rows.as_ref()?.iter().enumerate() {
+        let rows = self.rows(self.parameters(numbers)?, texts)?;
+        for (i, env) in rows.iter().enumerate() {
             if i.is_multiple_of(LOOK) && (self.stop)() {
                 return Err("it was stopped".to_owned());
             }
@@ -250,7 +263,7 @@ impl<'p> Classes<'p> {
             }
             cases.places.entry(key).or_insert((cases.rows.len(), i));
         }
-        cases.rows.push(listed);
+        cases.rows.push(rows);
         Ok(())
     }
 
@@ -281,9 +294,7 @@ impl<'p> Classes<'p> {
     ) -> Result<IndexMap<Vec<i64>, Vec<Vec<i64>>>, String> {
         let mut all = IndexMap::<Vec<i64>, Vec<Vec<i64>>>::new();
         let first = self.problem.first_parameter();
-        let listed = self.rows(parameters.to_vec(), vec![variant.values.clone()]);
-        let rows = listed.get().ok_or("internal error: configurations were not listed")?;
-        for env in rows.as_ref()? {
+        for env in self.rows(parameters.to_vec(), vec![variant.values.clone()])?.iter() {
             let key: Result<Vec<i64>, _> = numbers.iter().map(|n| n.eval(env)).collect();
             let values = parameters.iter().map(|p| env[first + p]).collect();
             all.entry(key.map_err(|error| error.to_string())?).or_default().push(values);
@@ -299,21 +310,16 @@ impl<'p> Classes<'p> {
             let mut known = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
             known.entry(key.clone()).or_default().clone()
         };
-        rows.get_or_init(|| self.listed(&key.0, &self.restriction(&key.1)?));
-        rows
+        rows.get_or_init(|| self.listed(&key.0, &self.restriction(&key.1)?)).clone()
     }
 
     /// A configuration for each combination of values of some parameters.
-    fn listed(&self, parameters: &[usize], restriction: &Restriction) -> Result<Rows, String> {
+    fn listed(&self, parameters: &[usize], restriction: &Restriction) -> ListedRows {
         let (of, allowed) = restriction;
-        if allowed.is_empty() {
-            return Ok(Rows::new());
-        }
         let limits = TableLimits { rows: MAX_ROWS, stop: &|| (self.stop)(), ..Default::default() };
-        let restricted = self.configurations.restricted(of, allowed);
-        let found = match (self.among, restricted) {
-            (None, Ok(restricted)) => restricted.representatives(parameters, &limits),
-            _ => None,
+        let found = match self.among {
+            None => self.configurations.representatives_among((of, allowed), parameters, &limits),
+            Some(_) => None,
         };
         let all = match found {
             Some(all) => all,
@@ -339,7 +345,7 @@ impl<'p> Classes<'p> {
             let put = self.problem.put(configuration, &mut env);
             put.map_err(|error| error.to_string()).map(|()| env)
         };
-        all.iter().map(row).collect()
+        all.iter().map(row).collect::<Result<_, _>>().map(Arc::new)
     }
 }
 

@@ -197,20 +197,7 @@ pub fn cases(
     kinds: &[VariableKind],
     classes: &Classes<'_>,
 ) -> Result<SafetyCases, String> {
-    // Names of arguments, and with them numbers, may differ from reading to reading.
-    let mut readings = Vec::<(Vec<&Expr>, Vec<Vec<i64>>)>::new();
-    for work in work {
-        let (numbers, text) = (work.numbers_of(kinds), work.variant.values.clone());
-        match readings.iter_mut().find(|(known, _)| *known == numbers) {
-            Some((_, texts)) => texts.push(text),
-            None => readings.push((numbers, vec![text])),
-        }
-    }
-    let mut cases = SafetyCases::default();
-    for (numbers, texts) in readings {
-        classes.add_cases(&mut cases, texts, &numbers)?;
-    }
-    Ok(cases)
+    classes.cases(work.iter().map(|work| (work.numbers_of(kinds), work.variant.values.clone())))
 }
 
 /// What the numbers of an obligation are called, in the order of these names. Arguments without a

@@ -179,8 +179,8 @@ impl Case<'_> {
             .filter(|(c, _)| allowed.contains(&own(c)))
             .map(|(c, _)| c.0[shown])
             .collect();
-        let restricted = all.restricted(of, &allowed).expect("few parameters");
-        let found = restricted.representatives(&[shown], &TableLimits::default()).expect("small");
+        let limits = TableLimits::default();
+        let found = all.representatives_among((of, &allowed), &[shown], &limits).expect("small");
         for configuration in &found {
             let valid = self.times.iter().any(|(c, _)| c == configuration);
             assert!(valid && allowed.contains(&own(configuration)), "{}", self.about("restricted"));

@@ -74,7 +74,7 @@ pub enum SurveyError {
 /// asked before each.
 ///
 /// # Errors
-/// There is no configuration, `stop` returns true, or a run has no result.
+/// The problem has no valid configuration, `stop` returns true, or a run has no result.
 pub fn survey(
     system: &System,
     limit: usize,

@@ -120,7 +120,7 @@ fn at_size(
     let fastest = timed.min_by(|(a, _), (b, _)| a.total_cmp(b));
     MeasuredSize {
         size,
-        timed: report.ranked().len(),
+        timed: report.results.iter().filter(|m| m.record.outcome.timed().is_some()).count(),
         picked: values(problem, &picked.configuration),
         picked_seconds: timed_picked.and_then(seconds),
         fastest: fastest.map(|(_, m)| values(problem, &m.bound.configuration)),

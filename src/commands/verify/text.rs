@@ -8,8 +8,7 @@ use tickbound_report::html::{ClaimRow, Page};
 use tickbound_report::sarif::{SarifFinding, SarifLevel};
 use tickbound_safety::answer::{CodePlace, Judged, Judgement, Safety, SafetyClaim, Witness};
 
-/// The answer as text: what is wrong first, then what is not known. `configurations` states how
-/// many there are.
+/// The answer as text, what is wrong first. `configurations` states how many there are.
 pub fn text(safety: &Safety, configurations: &str, all: bool) -> String {
     let counts = Judgement::ALL.map(|j| format!("{} {}", safety.count(j), j.name())).join(", ");
     let mut text = format!("{}: {configurations}; {counts}\n", outcome(safety));

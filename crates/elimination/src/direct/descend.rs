@@ -28,8 +28,7 @@ struct Position<'d> {
 impl<'d> Position<'d> {
     fn new(descent: &'d Descent<'d>, assignment: Vec<u32>) -> Position<'d> {
         let form = descent.form;
-        let entry = |table| form.entry(table, &assignment);
-        let entries: Vec<i64> = form.tables.iter().map(entry).collect();
+        let entries: Vec<i64> = form.tables.iter().map(|t| form.entry(t, &assignment)).collect();
         let forbidden = entries.iter().filter(|entry| **entry == FORBIDDEN).count();
         let mut new = Position { descent, assignment, entries, forbidden, values: Vec::new() };
         new.values = (0..form.accumulators.len()).map(|a| new.accumulated(a)).collect();

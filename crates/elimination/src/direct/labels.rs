@@ -293,7 +293,7 @@ impl<'r, 'f> Pass<'r, 'f> {
                     && group.iter().any(|l| layer.values(*l, self.width)[*a] != first[*a])
             };
             let differing: Vec<usize> = (1..self.width).filter(differs).collect();
-            let mut kept = 0;
+            let begin = front.len();
             // What differs of the labels of the front, the less the better.
             let mut known = Vec::new();
             for label in group {
@@ -306,7 +306,7 @@ impl<'r, 'f> Pass<'r, 'f> {
                 let others = before.chunks_exact(differing.len().max(1));
                 // The latest have the most of what is expensive: with one dimension they decide.
                 let beaten = match differing.len() {
-                    0 => kept > 0,
+                    0 => front.len() > begin,
                     1 => others.last().is_some_and(beats),
                     _ => others.take(MAX_COMPARED).any(beats),
                 };
@@ -314,7 +314,6 @@ impl<'r, 'f> Pass<'r, 'f> {
                     true => known.truncate(before.len()),
                     false => front.push(*label),
                 }
-                kept += usize::from(!beaten);
             }
         }
         front

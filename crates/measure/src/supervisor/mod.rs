@@ -40,7 +40,7 @@ impl<'a> Supervisor<'a> {
     /// Starts a worker and waits until its device is ready.
     ///
     /// # Errors
-    /// There is no such device, or no process can be started.
+    /// The device is missing, or a process cannot be started.
     pub fn open(
         setup: SupervisorSetup,
         interrupts: Interrupts<'a>,

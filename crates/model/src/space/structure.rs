@@ -13,6 +13,8 @@
 //! tabulated is kept apart ([`Configurations::is_complete`]): then the structure contains what may
 //! be valid, not what is.
 
+use std::collections::BTreeSet;
+
 use num_bigint::BigUint;
 use tickbound_elimination::{Least, Network, Relation, SolutionCount, TableLimits, TooWide, Tree};
 
@@ -179,38 +181,6 @@ impl<'p> Configurations<'p> {
         }
     }
 
-    /// Those configurations in which some parameters have one of some combinations of values. They
-    /// are not counted. An empty list of parameters restricts nothing.
-    ///
-    /// # Errors
-    /// There are too many parameters.
-    pub fn restricted<'v>(
-        &self,
-        parameters: &[usize],
-        allowed: impl IntoIterator<Item = &'v Vec<i64>>,
-    ) -> Result<Configurations<'p>, TooWide> {
-        let mut restricted = Configurations { counted: None, ..self.clone() };
-        if parameters.is_empty() {
-            return Ok(restricted);
-        }
-        let mut relation = Relation::new(self.network.scope(parameters)?);
-        let mut indices = vec![0; self.values.len()];
-        for values in allowed {
-            let known = parameters.iter().zip(values).all(|(parameter, value)| {
-                let place = self.values[*parameter].iter().position(|known| known == value);
-                place.is_some_and(|place| {
-                    indices[*parameter] = place as u32;
-                    true
-                })
-            });
-            if known {
-                relation.insert(relation.scope().key(&indices), 0);
-            }
-        }
-        restricted.network.add(relation);
-        Ok(restricted)
-    }
-
     /// Which values some parameters take together in valid configurations.
     ///
     /// # Errors
@@ -231,10 +201,42 @@ impl<'p> Configurations<'p> {
         parameters: &[usize],
         limits: &TableLimits<'_>,
     ) -> Option<Vec<Configuration>> {
+        self.representatives_in(&self.network, parameters, limits)
+    }
+
+    /// The same of those configurations in which the parameters `of` have one of the combinations
+    /// of values `allowed`; without parameters there is one combination, the empty one.
+    pub fn representatives_among(
+        &self,
+        (of, allowed): (&[usize], &BTreeSet<Vec<i64>>),
+        parameters: &[usize],
+        limits: &TableLimits<'_>,
+    ) -> Option<Vec<Configuration>> {
+        let first = self.problem.first_parameter();
+        let own = |env: &[i64]| of.iter().map(|p| env[first + p]).collect::<Vec<i64>>();
+        let relation = self.relation(of, limits, |_, env| allowed.contains(&own(env)).then_some(0));
+        let relation = relation.ok()?;
+        if relation.is_empty() {
+            return Some(Vec::new());
+        }
+        if of.is_empty() {
+            return self.representatives(parameters, limits);
+        }
+        let mut network = self.network.clone();
+        network.add(relation);
+        self.representatives_in(&network, parameters, limits)
+    }
+
+    fn representatives_in(
+        &self,
+        network: &Network,
+        parameters: &[usize],
+        limits: &TableLimits<'_>,
+    ) -> Option<Vec<Configuration>> {
         if !self.is_complete() {
             return None;
         }
-        let tree = self.network.eliminated::<Least>(parameters, limits).ok()?;
+        let tree = network.eliminated::<Least>(parameters, limits).ok()?;
         let root = tree.root(limits).ok()?;
         let mut all = Vec::with_capacity(root.len());
         for (row, _) in root.sorted() {

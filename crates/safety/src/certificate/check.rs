@@ -16,7 +16,7 @@ use tickbound_model::{ModelError, Problem};
 
 use super::format::{CLAIMS, FORMAT, ProofEntry, ProofKind, SafetyCertificate, VERSION};
 use super::format::{file_name, only_files};
-use crate::classes::{Classes, SafetyCases};
+use crate::classes::Classes;
 use crate::options::StopCheck;
 use crate::question_text::call;
 
@@ -148,8 +148,7 @@ fn covered(
     let mut cases = HashSet::new();
     for (names, texts) in readings {
         let numbers = names.iter().map(number).collect::<Result<Vec<_>, _>>()?;
-        let mut of = SafetyCases::default();
-        classes.add_cases(&mut of, texts, &numbers.iter().collect::<Vec<_>>())?;
+        let of = classes.cases(texts.into_iter().map(|text| (numbers.iter().collect(), text)))?;
         for values in of.values() {
             for function in &asked.functions {
                 if !asked.calls.contains(&call(function, values)) {
