@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
                 let before = self.contents_formula(ids);
                 let formula = self.formula_of(&value);
                 self.store_part(ids, offset, ty, value);
-                self.set_part_formula(ids, before, offset, formula);
+                self.set_part_formula(ids, before, (offset, ty), formula);
             }
             ObjectPlace::Memory(space, name, offset) => {
                 let formula = self.formula_of(&value);

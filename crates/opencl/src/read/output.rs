@@ -1,11 +1,11 @@
 //! From nodes to steps: numbers become expressions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use indexmap::IndexMap;
 use tickbound_expr::BinaryOp;
 
-use super::formulas::{ArraySpan, FormulaId, Guard, Needs, SOME_ITEM, apart_classes};
+use super::formulas::{ArraySpan, Compared, FormulaId, Guard, Needs, SOME_ITEM, apart_classes};
 use super::nodes::{KernelNode, NodeKind, Nodes, Reach, Value};
 use super::numbering::{each_access, gather, keep};
 use super::symbolic::{AtomKind, Leaf, Monomial, Poly, WideInterval};
@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         let live = |needs: &Needs, formula: FormulaId| {
             needs.contains_key(&formula) && at_run_time.contains(&formula)
         };
-        all.retain(|formula| live(&self.needs, *formula));
+        all.retain(|id| live(&self.needs, *id) && !self.formulas.may_be_none(*id));
         let (absorbed, taking) = self.formulas.absorbed(&all.iter().copied().collect());
         let soon = self.formulas.at_run_time(true);
         let first = |id: &FormulaId| match (soon.contains(id), taking.contains(id)) {
@@ -56,13 +56,8 @@ impl<'a> Reader<'a> {
         let spans =
             offsets.iter().map(|(array, offset, bytes)| ArraySpan { array, offset, bytes: *bytes });
         let spans: Vec<ArraySpan<'_>> = spans.collect();
-        let of_items = |atom| {
-            let ids = ["$lid_", "$group_"];
-            matches!(self.terms.kind(atom), AtomKind::Name(name)
-                if ids.iter().any(|id| name.starts_with(id)))
-        };
-        let of_one = apart_classes(&self.terms, &spans, &|_| false);
-        let of_any = apart_classes(&self.terms, &spans, &of_items);
+        let of_one = apart_classes(&self.terms, &spans, Compared::OneItem);
+        let of_any = apart_classes(&self.terms, &spans, Compared::AnyItems);
         let mut numbers = of_one.into_iter().zip(of_any);
         each_access(nodes, &mut |reach| {
             if let Some((one, any)) = numbers.next() {
@@ -199,15 +194,19 @@ impl<'a> Reader<'a> {
     /// these counters, inner ones first: the way with the fewest conditions.
     fn needed(&mut self, formula: FormulaId, path: &[u32], counters: &[Leaf]) -> Needed {
         let ways = self.needs.get(&formula).cloned().unwrap_or_default();
+        let outside = |guard: &&u32| !path.contains(&(*guard & !SOME_ITEM));
         let ways = ways.into_iter().filter_map(|(lanes, way)| {
-            let more = way.path.iter().filter(|guard| !path.contains(&(*guard & !SOME_ITEM)));
-            let guards = more.map(|guard| self.guards(*guard, counters));
-            let guards = guards.collect::<Option<Vec<_>>>()?.concat();
-            Some((lanes, way, guards))
+            let mut guards_of = |numbers: &BTreeSet<u32>| {
+                let guards = numbers.iter().filter(outside).map(|g| self.guards(*g, counters));
+                Some(guards.collect::<Option<Vec<_>>>()?.concat())
+            };
+            let (guards, runs) = (guards_of(&way.path)?, guards_of(&way.runs)?);
+            Some((lanes, way, guards, runs))
         });
-        let best =
-            ways.min_by_key(|(_, way, guards)| (guards.len(), way.once.len(), way.short.len()));
-        let Some((lanes, way, guards)) = best else { return Needed::default() };
+        let best = ways.min_by_key(|(_, way, guards, runs)| {
+            (guards.len(), way.once.len(), way.short.len(), runs.len())
+        });
+        let Some((lanes, way, guards, runs)) = best else { return Needed::default() };
         let known_first = self.known_first.get(&formula).copied();
         let which = |counter: Leaf| {
             let part = way.short.contains(&counter);
@@ -224,7 +223,7 @@ impl<'a> Reader<'a> {
         Needed {
             components: if known { 0 } else { lanes },
             iterations: counters.iter().copied().map(which).collect(),
-            guards,
+            guards: [guards, runs].concat(),
         }
     }
 

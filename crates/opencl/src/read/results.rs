@@ -1,5 +1,6 @@
 //! Results of operations on real numbers: which ones each correct compilation computes.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -50,13 +51,27 @@ impl Reader<'_> {
         if self.terms.on_data(number) {
             return self.deciding(number);
         }
-        let at_run_time = self.terms.names(number).into_iter().any(
-            |atom| matches!(self.terms.kind(atom), AtomKind::Name(name) if name.starts_with('$')),
-        );
-        match at_run_time {
+        match self.is_on_ids(number) && !self.ends_known(number) {
             true => self.private_place(NUMBER.into(), number.clone()),
             false => FormulaId::CONSTANT,
         }
+    }
+
+    /// Whether ids or sizes that no compiler knows are part of a number.
+    fn is_on_ids(&self, number: &Poly) -> bool {
+        self.terms.names(number).into_iter().any(
+            |atom| matches!(self.terms.kind(atom), AtomKind::Name(name) if name.starts_with('$')),
+        )
+    }
+
+    /// Whether a number that loops count may be a constant in the last iteration of one of them.
+    fn ends_known(&mut self, number: &Poly) -> bool {
+        self.terms.leaves(number).into_iter().any(|leaf| {
+            let Some(atom) = self.terms.atom_of(leaf) else { return true };
+            let Some(last) = self.last_iteration(leaf) else { return true };
+            let end = self.terms.substitute(number, &HashMap::from([(atom, last)]));
+            !self.is_on_ids(&end)
+        })
     }
 
     /// A whole number that depends on what is loaded: on each number that decides it once.

@@ -5,11 +5,24 @@ use std::rc::Rc;
 
 use super::Reader;
 use super::access::only;
-use super::formulas::{Formula, FormulaId, StoredValue};
+use super::formulas::{Covered, Formula, FormulaId, StoredValue};
 use super::probe::{Change, Probe};
 use super::symbolic::{AtomKind, Leaf, Poly};
+use super::types::{parts, scalar_bytes};
 use super::value::{ReadState, ReadValue, VariableIds};
 use crate::ast::{AddressSpace, Type, VariableId};
+
+/// How what is accessed lies in the parts that a private variable is made of.
+enum Fit {
+    /// It is one of them.
+    Part,
+    /// A component of a vector at an offset.
+    Lane { vector: Poly, lane: u8 },
+    /// All of its components, each in an iteration of a loop.
+    Lanes { vector: Poly, counter: Leaf },
+    /// It is not known to be inside one.
+    Across,
+}
 
 impl Reader<'_> {
     /// Notes what is stored in memory that is not private: all that decides what stands there
@@ -73,13 +86,77 @@ impl Reader<'_> {
     /// What stands at an offset in one of these.
     pub fn part_formula(&mut self, ids: &VariableIds, offset: &Poly, ty: &Type) -> FormulaId {
         let whole = self.contents_formula(ids);
-        let part = self.formulas.element(&mut self.terms, whole, offset);
-        if self.probing == 0
-            && let Some(counters) = self.covers(ids, offset, ty)
-        {
-            self.formulas.covering.insert(part, (whole, counters));
+        match self.fit(ids, offset, ty) {
+            Fit::Part => {
+                let part = self.formulas.element(&mut self.terms, whole, offset);
+                if self.probing == 0
+                    && let Some(counters) = self.covers(ids, offset, ty)
+                {
+                    self.formulas.covering.insert(part, (Covered::Array(whole), counters));
+                }
+                part
+            }
+            Fit::Lane { vector, lane } => {
+                let vector = self.vector_in(ids, whole, &vector);
+                self.formulas.component(vector, lane)
+            }
+            Fit::Lanes { vector, counter } if self.probing == 0 => {
+                let part = self.formulas.add(Formula::Element(whole, offset.clone()));
+                let vector = self.vector_in(ids, whole, &vector);
+                self.formulas.covering.insert(part, (Covered::Vector(vector), vec![counter]));
+                part
+            }
+            Fit::Lanes { .. } | Fit::Across => FormulaId::UNKNOWN,
         }
-        part
+    }
+
+    /// A vector at an offset in one of these, which may be that vector.
+    fn vector_in(&mut self, ids: &VariableIds, whole: FormulaId, offset: &Poly) -> FormulaId {
+        match ids.first().and_then(|id| self.type_of(*id)) {
+            Some(Type::Vector(..)) => whole,
+            _ => self.formulas.element(&mut self.terms, whole, offset),
+        }
+    }
+
+    /// How what is accessed lies in the parts of these variables.
+    fn fit(&mut self, ids: &VariableIds, offset: &Poly, ty: &Type) -> Fit {
+        let mut part = ids.first().and_then(|id| self.type_of(*id));
+        while let Some(Type::Array(element, _)) = part {
+            part = Some(element);
+        }
+        let (bytes, width) = match part {
+            Some(Type::Scalar(scalar)) => (scalar_bytes(*scalar), 1),
+            Some(Type::Vector(scalar, width)) => (scalar_bytes(*scalar), *width),
+            _ => return Fit::Part,
+        };
+        match parts(ty) {
+            own if own == (bytes, width) => Fit::Part,
+            own if own == (bytes, 1) => self.fit_lane(offset, bytes, width).unwrap_or(Fit::Across),
+            _ => Fit::Across,
+        }
+    }
+
+    /// A component of a vector at an offset, whose number is constant or a counter.
+    fn fit_lane(&mut self, offset: &Poly, bytes: u8, width: u8) -> Option<Fit> {
+        let component = i64::from(bytes);
+        let size = component * i64::from(if width == 3 { 4 } else { width });
+        let counter = self.terms.leaves(offset).into_iter().find_map(|leaf| {
+            let atom = self.terms.atom_of(leaf)?;
+            let (factor, rest) = self.terms.linear(offset, atom)?;
+            let last = self.last_iteration(leaf)?;
+            let all = last == Poly::int(i64::from(width) - 1);
+            (factor == Poly::int(component) && all).then_some((leaf, rest))
+        });
+        let rest = counter.as_ref().map_or(offset, |(_, rest)| rest);
+        let inside = rest.constant_term().rem_euclid(size);
+        let vector = rest.sub(&Poly::int(inside))?;
+        if vector.factors().any(|factor| factor % size != 0) || inside % component != 0 {
+            return None;
+        }
+        match counter {
+            Some((counter, _)) => (inside == 0).then_some(Fit::Lanes { vector, counter }),
+            None => Some(Fit::Lane { vector, lane: u8::try_from(inside / component).ok()? }),
+        }
     }
 
     /// The loops around that have an offset at each part of this type of a variable.
@@ -104,20 +181,29 @@ impl Reader<'_> {
         (rest == Poly::int(0) && step == size).then_some(counters)
     }
 
-    /// Notes that something stands at an offset in one of these.
+    /// Notes that something of a type stands at an offset in one of these.
     pub fn set_part_formula(
         &mut self,
         ids: &VariableIds,
         before: FormulaId,
-        offset: &Poly,
+        (offset, ty): (&Poly, &Type),
         formula: FormulaId,
     ) {
-        if self.probing == 0
-            && let Some(id) = only(ids)
-        {
-            let stored = self.formulas.add(Formula::Stored(before, offset.clone(), formula));
-            self.set_formula(*id, stored);
-        }
+        let Some(id) = only(ids).filter(|_| self.probing == 0) else { return };
+        let stored = match self.fit(ids, offset, ty) {
+            Fit::Part => Formula::Stored(before, offset.clone(), formula),
+            Fit::Lane { vector, lane } => {
+                let own = self.vector_in(ids, before, &vector);
+                let changed = Formula::WithComponent(own, lane, formula);
+                match self.type_of(*id) {
+                    Some(Type::Vector(..)) => changed,
+                    _ => Formula::Stored(before, vector, self.formulas.add(changed)),
+                }
+            }
+            Fit::Lanes { .. } | Fit::Across => Formula::Unknown,
+        };
+        let stored = self.formulas.add(stored);
+        self.set_formula(*id, stored);
     }
 
     pub fn set_formula(&mut self, id: VariableId, formula: FormulaId) {
@@ -167,6 +253,11 @@ impl Reader<'_> {
         for id in somehow(probe) {
             if let Some(formula) = self.formulas.end_of(iteration, id) {
                 let after = self.formulas.add(Formula::After(iteration, formula));
+                if let Some(start) = probe.start.values.get(&id) {
+                    let start = self.formula_of(start);
+                    let carried = self.formulas.add(Formula::Carried(iteration, id, start));
+                    self.formulas.before.entry(after).or_default().push((carried, start));
+                }
                 self.set_formula(id, after);
             }
         }

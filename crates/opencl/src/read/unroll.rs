@@ -31,7 +31,10 @@ impl<'a> Reader<'a> {
         let (iterations, last) = result?;
         let end = std::mem::take(&mut self.state);
         self.state = iterations.iter().rev().fold(end, |after, iteration| {
-            ReadState::merge(&mut self.terms, &iteration.guard, &after, &iteration.left)
+            match iteration.guard.constant() {
+                Some(1..) => after,
+                _ => ReadState::merge(&mut self.terms, &iteration.guard, &after, &iteration.left),
+            }
         });
         let flat = count.is_some() || halved.is_some() || self.stays_false(probe);
         let nodes = if flat { in_turn(l, iterations, last) } else { inside(l, iterations, last) };

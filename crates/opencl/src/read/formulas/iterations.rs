@@ -51,6 +51,19 @@ impl Formulas {
         None
     }
 
+    /// Whether an operand of an operation may be a constant in all iterations with which it is
+    /// none, as a condition decides whether it changes.
+    pub fn may_be_none(&self, id: FormulaId) -> bool {
+        let Formula::Computed(op, parts) = self.get(id) else { return false };
+        parts.iter().any(|part| {
+            let Formula::Carried(leaf, variable, start) = self.get(*part) else { return false };
+            let end = self.end_of(*leaf, *variable).map(|end| self.get(end));
+            let Some(Formula::Either(sides)) = end else { return false };
+            let stays = sides.iter().any(|(_, side)| self.begins(*side, *part));
+            stays && self.neutral(*start, 1, *op) > 0
+        })
+    }
+
     /// Whether a formula differs in each iteration of a loop, as it contains what the iterations
     /// before have computed, or what was put anew into local memory.
     pub fn differs(&self, terms: &PolyTerms, id: FormulaId, of: Leaf) -> Differs {

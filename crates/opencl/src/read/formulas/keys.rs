@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools;
 
-use super::super::symbolic::{Atom, Poly, PolyTerms, gcd};
+use super::super::symbolic::{AtomKind, Poly, PolyTerms, gcd};
 use super::formula::{Formula, FormulaId, RealOperation};
-use super::table::Formulas;
+use super::table::{Formulas, MAX_VISITED};
 
 struct Found<'c> {
     /// Those of places.
@@ -36,14 +37,20 @@ impl Formulas {
                 parts.iter().map(|part| self.products(*part)).collect();
             let scalar = products.iter().all(|products| products.len() <= 1);
             // What is not counted leaves its place to another one.
+            let free = |absorbed: &HashSet<FormulaId>, product: &FormulaId| {
+                computed.contains(product) && !absorbed.contains(product)
+            };
             let mut all = products.concat();
-            all.retain(|product| computed.contains(product) && !absorbed.contains(product));
-            // Of two numbers one; of components one each, from either side.
-            let before = absorbed.len();
-            match scalar {
-                true => absorbed.extend(all.first()),
-                false => absorbed.extend(all),
+            all.retain(|product| free(&absorbed, product));
+            if all.is_empty() {
+                all = parts.iter().flat_map(|part| self.products_behind(*part)).collect();
+                all.retain(|product| free(&absorbed, product));
+            } else if scalar {
+                // Of two numbers one; of components one each, from either side.
+                all.truncate(1);
             }
+            let before = absorbed.len();
+            absorbed.extend(all);
             taking.extend((absorbed.len() > before).then_some(sum));
         }
         (absorbed, taking)
@@ -53,6 +60,8 @@ impl Formulas {
     fn products(&self, id: FormulaId) -> Vec<FormulaId> {
         match self.get(id) {
             Formula::Computed(RealOperation::Multiply, _) => vec![id],
+            // Twice a number.
+            Formula::Computed(RealOperation::Add, parts) if parts.iter().all_equal() => vec![id],
             Formula::Computed(RealOperation::Negate, parts) | Formula::Vector(parts) => {
                 parts.iter().flat_map(|part| self.products(*part)).collect()
             }
@@ -62,6 +71,29 @@ impl Formulas {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The products that a number may be in some iterations or on some paths.
+    fn products_behind(&self, id: FormulaId) -> Vec<FormulaId> {
+        let (mut seen, mut left, mut found) = (HashSet::new(), vec![id], Vec::new());
+        while let Some(id) = left.pop() {
+            if seen.len() >= MAX_VISITED || !seen.insert(id) {
+                continue;
+            }
+            match self.get(id) {
+                Formula::Component(base, _) | Formula::Element(base, _) => left.push(*base),
+                Formula::After(_, base) => left.push(*base),
+                Formula::WithComponent(a, _, b)
+                | Formula::Stored(a, _, b)
+                | Formula::Either([(_, a), (_, b)]) => left.extend([a, b]),
+                Formula::Carried(leaf, variable, start) => {
+                    left.push(*start);
+                    left.extend(self.end_of(*leaf, *variable));
+                }
+                _ => found.extend(self.products(id)),
+            }
+        }
+        found
     }
 
     /// A number for each formula; different numbers are different functions in all iterations.
@@ -169,7 +201,7 @@ impl Formulas {
                 _ => None,
             })
             .collect();
-        places.iter().copied().zip(apart_classes(terms, &spans, &|_| false)).collect()
+        places.iter().copied().zip(apart_classes(terms, &spans, Compared::Functions)).collect()
     }
 }
 
@@ -181,16 +213,22 @@ pub struct ArraySpan<'s> {
     pub bytes: i64,
 }
 
+/// What of spans is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compared {
+    /// Their addresses, as functions of the ids.
+    Functions,
+    /// Those in one item.
+    OneItem,
+    /// Those in any two items.
+    AnyItems,
+}
+
 /// Most spans in one array that are compared with each other.
 const MAX_COMPARED: usize = 300;
 
-/// Numbers for spans: those that may overlap in some iterations have the same. The
-/// names that `moves` picks may be different in both, too.
-pub fn apart_classes(
-    terms: &PolyTerms,
-    spans: &[ArraySpan<'_>],
-    moves: &dyn Fn(Atom) -> bool,
-) -> Vec<u32> {
+/// Numbers for spans: those that may overlap in some iterations have the same.
+pub fn apart_classes(terms: &PolyTerms, spans: &[ArraySpan<'_>], compared: Compared) -> Vec<u32> {
     let mut class: Vec<usize> = (0..spans.len()).collect();
     let mut arrays: IndexMap<&Rc<str>, Vec<usize>> = IndexMap::new();
     for (i, span) in spans.iter().enumerate() {
@@ -201,7 +239,7 @@ pub fn apart_classes(
         for (k, b) in members.iter().enumerate() {
             for a in &members[..k] {
                 let (from, to) = (class[*b], class[*a]);
-                let apart = few && never_overlap(terms, spans[*a], spans[*b], moves);
+                let apart = few && never_overlap(terms, spans[*a], spans[*b], compared);
                 if from != to && !apart {
                     members.iter().for_each(|m| {
                         if class[*m] == from {
@@ -216,13 +254,19 @@ pub fn apart_classes(
 }
 
 /// Whether two spans have no byte in common in all iterations of the loops around both, each in
-/// any: what they are apart is never made up for by multiples of what the counters move them by.
+/// any: what they are apart is never made up for by multiples of what the counters move them by,
+/// or it is another number in each group, so that no compiler takes them for the same.
 fn never_overlap(
     terms: &PolyTerms,
     a: ArraySpan<'_>,
     b: ArraySpan<'_>,
-    moves: &dyn Fn(Atom) -> bool,
+    compared: Compared,
 ) -> bool {
+    let is = |atom, ids: &[&str]| {
+        matches!(terms.kind(atom), AtomKind::Name(name)
+            if ids.iter().any(|id| name.starts_with(id)))
+    };
+    let moves = |atom| compared == Compared::AnyItems && is(atom, &["$lid_", "$group_"]);
     let moving = |poly: &Poly| -> (i64, Poly) {
         poly.terms().iter().fold((0, Poly::int(0)), |(step, rest), (monomial, factor)| {
             let term = Poly::term(monomial.clone(), *factor);
@@ -234,10 +278,21 @@ fn never_overlap(
         })
     };
     let ((step, first), (other, second)) = (moving(a.offset), moving(b.offset));
-    let step = gcd(step, other);
-    let distance = second.sub(&first).and_then(|distance| distance.constant());
-    distance.is_some_and(|n| match step {
-        0 => n >= a.bytes || -n >= b.bytes,
+    let Some(distance) = second.sub(&first) else { return false };
+    let by_group = |atom| {
+        let (factor, _) = terms.linear(&distance, atom).filter(|_| is(atom, &["$group_"]))?;
+        let range = terms.interval(&factor);
+        (range.least > 0 || range.greatest < 0).then_some(())
+    };
+    if compared == Compared::Functions
+        && terms.names(&distance).into_iter().find_map(by_group).is_some()
+    {
+        return true;
+    }
+    let step = distance.factors().fold(gcd(step, other), gcd);
+    let n = distance.constant_term();
+    match step {
+        0 => n >= a.bytes || n.checked_neg().is_some_and(|n| n >= b.bytes),
         _ => n.rem_euclid(step) >= a.bytes && step - n.rem_euclid(step) >= b.bytes,
-    })
+    }
 }

@@ -23,6 +23,6 @@ mod table;
 mod ways;
 
 pub use formula::{Formula, FormulaId, RealOperation};
-pub use keys::{ArraySpan, apart_classes};
-pub use table::Formulas;
+pub use keys::{ArraySpan, Compared, apart_classes};
+pub use table::{Covered, Formulas};
 pub use ways::{Guard, Needs, SOME_ITEM, StoredValue, number};

@@ -8,12 +8,12 @@ use std::rc::Rc;
 
 use itertools::Itertools;
 
-use super::super::symbolic::{Poly, PolyTerms};
+use super::super::symbolic::{Leaf, Poly, PolyTerms};
 use super::formula::{Formula, FormulaId};
 use super::iterations::Part;
 use super::offsets::apart;
-use super::table::{Formulas, MAX_VISITED};
-use super::ways::{Guards, Needs, SOME_ITEM, StoredValue, Way, exclusive};
+use super::table::{Covered, Formulas, MAX_VISITED};
+use super::ways::{Guard, Guards, Needs, SOME_ITEM, StoredValue, Way, exclusive};
 use crate::ast::AddressSpace;
 
 /// Components of the longest vector.
@@ -194,11 +194,19 @@ impl Search<'_> {
             }
             (Formula::Either(sides), part) => self.sides(sides, &part, &way),
             (Formula::After(leaf, base), part) => {
+                let runs = self.has_iteration(leaf);
                 let mut way = way;
+                if let (Some(_), Some([(carried, start)])) =
+                    (runs, self.formulas.before.get(&id).map(Vec::as_slice))
+                    && self.formulas.is_made_of(base, *carried, MAX_NESTED)
+                {
+                    self.want(*start, part.clone(), way.clone());
+                }
                 if way.once.insert(leaf) {
                     way.left.insert(leaf);
                 }
                 way.last.insert((leaf, base));
+                way.runs.extend(runs);
                 self.want(base, part, way);
             }
             (Formula::Stored(before, at, value), part) => {
@@ -206,6 +214,15 @@ impl Search<'_> {
             }
             (Formula::Carried(..), part) => self.carried(id, part, way),
             _ => {}
+        }
+    }
+
+    /// The guard that a loop has an iteration, if it may have none.
+    fn has_iteration(&self, leaf: Leaf) -> Option<u32> {
+        let last = self.terms.atom_of(leaf).map(|atom| self.terms.info(atom).uppers.as_slice());
+        match last {
+            Some([last]) if self.terms.interval(last).least >= 0 => None,
+            _ => u32::try_from(self.guards.get_index_of(&Guard::Loop(leaf))?).ok(),
         }
     }
 
@@ -217,14 +234,21 @@ impl Search<'_> {
             for (leaf, _) in left {
                 let other = by.get(leaf).and_then(|at| self.counter(at, *leaf));
                 own = self.moved(own, *leaf, other);
+                own.runs.extend(self.has_iteration(*leaf));
             }
             self.want(*origin, part.clone(), own);
         }
-        if let Some((array, counters)) = self.formulas.covering.get(&id)
+        if let Some((covered, counters)) = self.formulas.covering.get(&id)
             && !counters.iter().any(|leaf| way.once.contains(leaf))
         {
-            for at in self.stored_offsets(*array) {
-                self.want(*array, Part::Element(at, None), way.clone());
+            let lane = if let Part::Component(lane) = part { Some(*lane) } else { None };
+            match covered {
+                Covered::Array(array) => {
+                    for at in self.stored_offsets(*array) {
+                        self.want(*array, Part::Element(at, lane), way.clone());
+                    }
+                }
+                Covered::Vector(vector) => self.want(*vector, Part::Whole, way.clone()),
             }
         }
     }
@@ -334,6 +358,7 @@ fn needs(found: HashMap<(FormulaId, Part), Vec<Way>>) -> Needs {
             all.once.extend(way.once);
             all.short.extend(way.short);
             all.path.extend(way.path);
+            all.runs.extend(way.runs);
         }
         needs.entry(id).or_default().push((lanes, all));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::symbolic::{Atom, Leaf, Poly, PolyTerms};
+use super::super::symbolic::{Atom, Leaf, Poly, PolyTerms, gcd};
 
 /// Whether two offsets always differ.
 pub(super) fn apart(terms: &PolyTerms, a: &Poly, b: &Poly) -> bool {
@@ -17,8 +17,20 @@ pub(super) fn apart_inside(terms: &PolyTerms, a: &Poly, b: &Poly) -> bool {
     a.sub(b).is_some_and(|difference| {
         let range = terms.interval(&difference);
         let sizes = difference != Poly::int(0) && terms.leaves(&difference).is_empty();
-        range.least > 0 || range.greatest < 0 || sizes && (range.least == 0 || range.greatest == 0)
+        range.least > 0
+            || range.greatest < 0
+            || sizes && (range.least == 0 || range.greatest == 0)
+            || !may_be_zero(&difference)
     })
+}
+
+/// Whether multiples of the factors of a polynomial may make up for its constant.
+fn may_be_zero(difference: &Poly) -> bool {
+    let constant = difference.constant_term();
+    match difference.factors().fold(0, gcd) {
+        0 => constant == 0,
+        step => constant % step == 0,
+    }
 }
 
 /// Values of counters of closed loops with which one offset is another, by what they add to it.

@@ -15,6 +15,13 @@ use crate::ast::VariableId;
 /// been left, each with what its last iteration made.
 type Origin = (FormulaId, HashMap<Leaf, Poly>, Vec<(Leaf, FormulaId)>);
 
+/// What iterations of loops find all parts of.
+#[derive(Debug, Clone, Copy)]
+pub enum Covered {
+    Array(FormulaId),
+    Vector(FormulaId),
+}
+
 /// The formulas of one reading.
 #[derive(Debug, Default)]
 pub struct Formulas {
@@ -35,8 +42,10 @@ pub struct Formulas {
     pub(super) around: HashMap<FormulaId, Vec<Leaf>>,
     /// Formulas that are others with other counters.
     pub(super) origins: HashMap<FormulaId, Origin>,
-    /// Parts of arrays that are all of them in the iterations of loops: the array, and the loops.
-    pub covering: HashMap<FormulaId, (FormulaId, Vec<Leaf>)>,
+    /// By what variables hold after loops: what they carried in them, and held before.
+    pub before: HashMap<FormulaId, Vec<(FormulaId, FormulaId)>>,
+    /// Parts that are all parts of something in the iterations of loops: that, and the loops.
+    pub covering: HashMap<FormulaId, (Covered, Vec<Leaf>)>,
     /// Whole numbers that were loaded, or depend on what was.
     pub loaded: HashMap<Leaf, FormulaId>,
 }
@@ -107,6 +116,12 @@ impl Formulas {
             Formula::Either([(_, a), (_, b)]) => {
                 self.neutral(*a, width, op).max(self.neutral(*b, width, op))
             }
+            // The loop may have no iteration, or change nothing.
+            Formula::After(_, base) => {
+                let before = self.before.get(&id).into_iter().flatten().map(|(_, start)| start);
+                let all = before.chain([base]).map(|side| self.neutral(*side, width, op));
+                all.max().unwrap_or(width)
+            }
             _ => 0,
         }
     }
@@ -165,8 +180,10 @@ impl Formulas {
     /// What loops stored at an offset that other counters give.
     fn after_loop(&mut self, terms: &mut PolyTerms, of: FormulaId, offset: &Poly) -> FormulaId {
         let (mut left, mut base) = (Vec::new(), of);
+        let mut starts = Vec::new();
         while let Formula::After(leaf, inner) = self.get(base) {
             left.push((*leaf, *inner));
+            starts.extend(self.before.get(&base).cloned());
             base = *inner;
         }
         let leaves: Vec<Leaf> = left.iter().map(|(leaf, _)| *leaf).collect();
@@ -175,7 +192,16 @@ impl Formulas {
                 let mut done = HashMap::new();
                 let new = self.substituted(terms, value, &by, &mut done);
                 self.note_origins(terms, done, &by, &left);
-                return new;
+                let last = self.last_of(terms, (value, new), &by, &left);
+                if let (true, [start]) = (last != new, starts.as_slice()) {
+                    let parts = start.iter().map(|(carried, start)| {
+                        let carried = self.add(Formula::Element(*carried, offset.clone()));
+                        (carried, self.element(terms, *start, offset))
+                    });
+                    let parts = parts.collect();
+                    self.before.insert(last, parts);
+                }
+                return last;
             }
             if !apart_inside(terms, &at, offset) {
                 break;
@@ -183,6 +209,39 @@ impl Formulas {
             base = before;
         }
         self.add(Formula::Element(of, offset.clone()))
+    }
+
+    /// What the last iterations of the loops have made whose counters an offset does not give: a
+    /// value with other counters, or the value itself.
+    fn last_of(
+        &mut self,
+        terms: &PolyTerms,
+        (value, new): (FormulaId, FormulaId),
+        by: &HashMap<Atom, Poly>,
+        left: &[(Leaf, FormulaId)],
+    ) -> FormulaId {
+        let given = |leaf: &Leaf| terms.atom_of(*leaf).is_some_and(|atom| by.contains_key(&atom));
+        let mut last = new;
+        for (leaf, _) in left.iter().rev().filter(|(leaf, _)| !given(leaf)) {
+            last = self.add(Formula::After(*leaf, last));
+        }
+        if last != new {
+            let numbers = self.numbers(terms, by, left);
+            self.origins.entry(last).or_insert_with(|| (value, numbers, left.to_vec()));
+        }
+        last
+    }
+
+    /// The numbers that counters are replaced by.
+    fn numbers(
+        &self,
+        terms: &PolyTerms,
+        by: &HashMap<Atom, Poly>,
+        left: &[(Leaf, FormulaId)],
+    ) -> HashMap<Leaf, Poly> {
+        let number =
+            |(leaf, _): &(Leaf, FormulaId)| Some((*leaf, by.get(&terms.atom_of(*leaf)?)?.clone()));
+        left.iter().filter_map(number).collect()
     }
 
     /// Notes of which formulas these are, with other counters.
@@ -193,9 +252,7 @@ impl Formulas {
         by: &HashMap<Atom, Poly>,
         left: &[(Leaf, FormulaId)],
     ) {
-        let number =
-            |(leaf, _): &(Leaf, FormulaId)| Some((*leaf, by.get(&terms.atom_of(*leaf)?)?.clone()));
-        let numbers: HashMap<Leaf, Poly> = left.iter().filter_map(number).collect();
+        let numbers = self.numbers(terms, by, left);
         for (origin, new) in done.into_iter().filter(|(origin, new)| origin != new) {
             self.origins.entry(new).or_insert_with(|| (origin, numbers.clone(), left.to_vec()));
         }

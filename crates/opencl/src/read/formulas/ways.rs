@@ -74,6 +74,8 @@ pub struct Way {
     pub short: BTreeSet<Leaf>,
     /// Numbers of guards that have to hold.
     pub path: BTreeSet<u32>,
+    /// Numbers of guards that loops have an iteration, which conditions do not count.
+    pub runs: BTreeSet<u32>,
     /// Loops after which the same is needed of what their last iteration has made of a variable.
     pub last: BTreeSet<(Leaf, FormulaId)>,
 }
@@ -84,6 +86,7 @@ impl Way {
         self.once.is_subset(&other.once)
             && self.short.is_subset(&other.short)
             && self.path.is_subset(&other.path)
+            && self.runs.is_subset(&other.runs)
             && self.last.is_superset(&other.last)
     }
 
@@ -108,6 +111,7 @@ impl Way {
             left: a.left.intersection(&b.left).copied().collect(),
             short: a.short.union(&b.short).copied().collect(),
             path: a.path.intersection(&b.path).copied().collect(),
+            runs: a.runs.union(&b.runs).copied().collect(),
             last: a.last.intersection(&b.last).copied().collect(),
         })
     }

@@ -48,6 +48,10 @@ impl Writer {
             "local float t[8];",
             "float r[3];",
             "for (int j = 0; j < 3; ++j) r[j] = a[gid + j];",
+            "float q[3][2];",
+            "for (int j = 0; j < 3; ++j) q[j][0] = q[j][1] = a[gid * 8 + j];",
+            "float4 w[2];",
+            "w[0] = v[gid]; w[1] = v[gid + 32];",
             "float x = 0.0f;",
         ] {
             self.out.line(line);
@@ -74,7 +78,7 @@ impl Writer {
     fn statement(&mut self) {
         self.left -= 1;
         let simple = self.out.depth > 3 || self.left < 0;
-        match self.random.below(if simple { 9 } else { 15 }) {
+        match self.random.below(if simple { 12 } else { 18 }) {
             0 | 1 => {
                 let (name, value) = (self.out.fresh("y"), self.real(2));
                 self.out.line(&format!("float {name} = {value};"));
@@ -106,11 +110,40 @@ impl Writer {
                 let (name, value) = (self.variable(), self.real(1));
                 self.out.line(&format!("add_to(&{name}, {value});"));
             }
-            9..=11 => self.repeat(),
-            12 | 13 => self.branch(),
+            9..=11 => self.parts(),
+            12..=14 => self.repeat(),
+            15 | 16 => self.branch(),
             _ if self.together => self.tile(),
             _ => self.repeat(),
         }
+    }
+
+    /// Parts of rows and of vectors, by their own types and by others.
+    fn parts(&mut self) {
+        let (name, value) = (self.variable(), self.real(1));
+        let text = self.random.pick(&[
+            "for (int j = 0; j < 3; ++j) { q[j][0] += P; q[j][1] *= q[j][0]; }",
+            "for (int j = 0; j < 3; ++j) { q[j][1] = P; }",
+            "for (int j = 0; j < 3; ++j) X += q[j][1];",
+            "for (int j = 0; j < 3; ++j) for (int c = 0; c < 2; ++c) X += q[j][c];",
+            "q[2][0] += P;",
+            "X = q[1][1] * P;",
+            "w[0].y += P;",
+            "w[1].zw = (float2)(P, X);",
+            "for (int j = 0; j < 2; ++j) w[j] += v[gid * 2 + j] * P;",
+            "for (int j = 0; j < 2; ++j) w[j].x = w[j].x * P + w[j].y;",
+            "for (int c = 0; c < 4; ++c) X += ((float *)&w[1])[c];",
+            "for (int j = 0; j < 2; ++j) for (int c = 0; c < 4; ++c) X += ((float *)&w[j])[c];",
+            "for (int c = 0; c < 4; ++c) if (c < T) X += ((float *)w)[c];",
+            "for (int j = 0; j < 2; ++j) if (j < T - 1) X += w[j].z;",
+            "((float *)w)[5] = P;",
+            "X += ((float *)w)[6] * P;",
+            "for (int c = 0; c < 8; ++c) ((float *)w)[c] += P;",
+            "*(float4 *)&q[0][1] = w[0];",
+            "w[1] = (float4)(P, X, 1.0f, 0.0f);",
+            "for (int j = 0; j < 2; ++j) X += w[j].y;",
+        ]);
+        self.out.line(&text.replace('P', &value).replace('X', &name));
     }
 
     fn repeat(&mut self) {
@@ -120,7 +153,7 @@ impl Writer {
             2 => ("0", "4", "++I"),
             3 => ("0", "n", "++I"),
             4 => ("0", "2 * T", "I += 2"),
-            5 => ("1", "T + 2", "++I"),
+            5 => ("1", "T", "++I"),
             6 => ("lid", "8", "++I"),
             7 => ("0", "(index[lid] & 3)", "++I"),
             8 => ("0", "6", "I += T"),
