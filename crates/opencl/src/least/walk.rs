@@ -109,6 +109,10 @@ impl Walk<'_> {
                     around.trips = max(1, &around.trips - 1);
                 }
                 NeededIterations::One => around.trips = Expr::Int(1),
+                NeededIterations::OneOfTwo => {
+                    inside.taken = choice(less(1, &around.trips), &inside.taken, 0);
+                    around.trips = Expr::Int(1);
+                }
                 NeededIterations::None => return None,
             }
         }

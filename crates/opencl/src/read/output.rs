@@ -212,6 +212,7 @@ impl<'a> Reader<'a> {
             let part = way.short.contains(&counter);
             match (way.once.contains(&counter), known_first == Some(Some(counter))) {
                 (true, true) => NeededIterations::None,
+                (true, _) if part => NeededIterations::OneOfTwo,
                 (true, _) => NeededIterations::One,
                 (_, true) if part => NeededIterations::None,
                 (_, known) if known || part => NeededIterations::ButLast,

@@ -221,6 +221,8 @@ pub enum NeededIterations {
     ButLast,
     /// One.
     One,
+    /// One if there are two.
+    OneOfTwo,
     /// It is not known in which.
     None,
 }

@@ -118,13 +118,11 @@ impl Search<'_> {
         }
         let mut way = way;
         match all {
-            true => {
-                way.once.remove(&leaf);
-                if !way.last.contains(&(leaf, end)) {
-                    way.short.insert(leaf);
-                }
-            }
+            true => drop(way.once.remove(&leaf)),
             false => way = way.moved(leaf, None),
+        }
+        if !way.last.contains(&(leaf, end)) {
+            way.short.insert(leaf);
         }
         way.left.remove(&leaf);
         self.want(end, part, way);

@@ -280,5 +280,5 @@ fn more_random_kernels() {
 #[test]
 #[ignore = "ten minutes"]
 fn many_random_kernels() {
-    compare(300..2000);
+    compare(300..4000);
 }
