@@ -250,10 +250,12 @@ impl Reader<'_> {
 
     /// After a loop, what its last iteration made of what it changes.
     pub fn after_loop(&mut self, probe: &Probe, iteration: Leaf) {
+        let last = self.last_iteration(iteration);
+        let some = last.is_some_and(|last| self.terms.interval(&last).least >= 0);
         for id in somehow(probe) {
             if let Some(formula) = self.formulas.end_of(iteration, id) {
                 let after = self.formulas.add(Formula::After(iteration, formula));
-                if let Some(start) = probe.start.values.get(&id) {
+                if let (false, Some(start)) = (some, probe.start.values.get(&id)) {
                     let start = self.formula_of(start);
                     let carried = self.formulas.add(Formula::Carried(iteration, id, start));
                     self.formulas.before.entry(after).or_default().push((carried, start));

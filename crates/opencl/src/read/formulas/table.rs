@@ -42,7 +42,8 @@ pub struct Formulas {
     pub(super) around: HashMap<FormulaId, Vec<Leaf>>,
     /// Formulas that are others with other counters.
     pub(super) origins: HashMap<FormulaId, Origin>,
-    /// By what variables hold after loops: what they carried in them, and held before.
+    /// By what variables hold after loops that may have no iteration: what they carried in them,
+    /// and held before.
     pub before: HashMap<FormulaId, Vec<(FormulaId, FormulaId)>>,
     /// Parts that are all parts of something in the iterations of loops: that, and the loops.
     pub covering: HashMap<FormulaId, (Covered, Vec<Leaf>)>,
@@ -113,10 +114,16 @@ impl Formulas {
                 parts.iter().map(|part| self.neutral(*part, 1, op)).sum()
             }
             Formula::Vector(parts) => parts.iter().map(|part| self.neutral(*part, width, op)).sum(),
-            Formula::Either([(_, a), (_, b)]) => {
-                self.neutral(*a, width, op).max(self.neutral(*b, width, op))
+            Formula::Either(sides) => {
+                // On one of them nothing may have changed since before the loop.
+                let start = |side: FormulaId| match self.get(side) {
+                    Formula::Carried(_, _, start) => *start,
+                    _ => side,
+                };
+                let all = sides.iter().map(|(_, side)| self.neutral(start(*side), width, op));
+                all.max().unwrap_or(width)
             }
-            // The loop may have no iteration, or change nothing.
+            // The loop may have no iteration.
             Formula::After(_, base) => {
                 let before = self.before.get(&id).into_iter().flatten().map(|(_, start)| start);
                 let all = before.chain([base]).map(|side| self.neutral(*side, width, op));

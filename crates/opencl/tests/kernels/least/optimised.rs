@@ -203,13 +203,18 @@ impl Comparison {
         self.add_text((&format!("seed {seed}"), &text), seed % 3 + 1, instrument);
     }
 
-    /// Adds a kernel with a name, with this value of T.
-    fn add_text(&mut self, (name, text): (&str, &str), value: u64, instrument: &mut Instrument) {
+    /// Adds a kernel with a name, with this value of T. Returns what each item does at least.
+    fn add_text(
+        &mut self,
+        (name, text): (&str, &str),
+        value: u64,
+        instrument: &mut Instrument,
+    ) -> Option<Own> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("k.cl"), text).unwrap();
         let Ok((problem, reading)) = read(folder.path()) else {
             self.refused += 1;
-            return;
+            return None;
         };
         let counts: LeastUsage = least(&problem, &reading).unwrap();
         let kernel = Kernel { problem, folder: folder.path().to_owned() };
@@ -227,9 +232,11 @@ impl Comparison {
         for violation in violations(&each, &some, &done) {
             self.violations.push(format!("{about}: {violation}\n{text}"));
         }
+        let found = each.clone();
         let more = [LeastCount::Real, LeastCount::GlobalRequests, LeastCount::ReadBytes];
         more.iter().for_each(|what| *each.entry(*what).or_insert(0) += 1);
         self.faults += usize::from(!violations(&each, &some, &done).is_empty());
+        Some(found)
     }
 }
 
@@ -264,6 +271,70 @@ fn what_is_unknown_is_not_one_value() {
         }";
     let mut comparison = Comparison::default();
     comparison.add_text(("a table", text), 1, &mut instrument);
+    assert_eq!((comparison.refused, comparison.violations), (0, Vec::new()));
+}
+
+/// Statements, T, and the real and special operations of an item.
+const BY_HAND: [(&str, u64, [i64; 2]); 9] = [
+    // Rows of an array behind a pointer: what the column that is read needs.
+    (
+        "float q[2][3];
+        for (int j = 0; j < 2; ++j) q[j][0] = q[j][1] = q[j][2] = 0.0f;
+        for (int i = 0; i < 8; ++i) for (int j = 0; j < 2; ++j) {
+            row(q[j], a[gid * 8 + i], a[gid * 8 + j + 512]);
+        }
+        for (int j = 0; j < 2; ++j) out[gid + 32 * j] = q[j][1];",
+        1,
+        [16, 0],
+    ),
+    // A sum by components behind a cast, of all vectors, and of one component.
+    (
+        "float4 w[2]; x = a[gid];
+        for (int j = 0; j < 2; ++j) w[j] = sqrt(v[gid * 2 + j]);
+        for (int j = 0; j < 2; ++j) for (int c = 0; c < 4; ++c) x += ((float *)&w[j])[c];",
+        1,
+        [8, 8],
+    ),
+    ("float4 w = v[gid] * v[gid + 32]; x = sqrt(((float *)&w)[2]);", 1, [1, 1]),
+    // A vector that is stored hides what stood in it.
+    ("float4 w = sqrt(v[gid]); ((float *)&w)[1] = sqrt(a[gid]); w = v[0]; x = w.y;", 1, [0, 0]),
+    // A loop without an iteration needs nothing, and one of two iterations what is before it.
+    ("float y = sqrt(a[gid]); for (int i = 1; i < T; ++i) x += y * y;", 1, [0, 0]),
+    ("float y = sqrt(a[gid]); for (int i = 1; i < T; ++i) x += y * v[i].x;", 3, [2, 1]),
+    // The last of all iterations.
+    (
+        "float q[2];
+        for (int j = 0; j < 2; ++j) {
+            for (int i = 0; i < n; ++i) q[j] = sqrt(a[gid] * v[i].x);
+            out[gid + 32 * j] = q[j];
+        }",
+        1,
+        [1, 1],
+    ),
+    // Twice a number, and a product before the loop that adds to it: one operation with a sum.
+    ("x = a[gid]; x = x + (x + x);", 1, [1, 0]),
+    ("x = a[gid] * a[gid + 1]; for (int i = 0; i < n; ++i) x += v[gid + i].x;", 1, [5, 0]),
+];
+
+#[test]
+fn counts_by_hand() {
+    let Some(mut instrument) = instrument() else { return };
+    let mut comparison = Comparison::default();
+    for (body, value, [real, special]) in BY_HAND {
+        let text = format!(
+            "void row(float *r, float x, float y) {{ r[0] += x / y; r[1] += x * y; r[2] += y; }}
+            kernel void k(global const float *restrict a, global const float4 *restrict v,
+                          global const int *restrict index, global float *restrict out, int n) {{
+                const int gid = get_global_id(0);
+                float x = 0.0f;
+                {body}
+                out[gid + 64] = x;
+            }}"
+        );
+        let found = comparison.add_text((body, &text), value, &mut instrument).unwrap();
+        let of = |what| found.get(&what).copied().unwrap_or(0);
+        assert_eq!([of(LeastCount::Real), of(LeastCount::Special)], [real, special], "{body}");
+    }
     assert_eq!((comparison.refused, comparison.violations), (0, Vec::new()));
 }
 
