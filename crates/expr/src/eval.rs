@@ -32,28 +32,43 @@ impl Expr<Slot> {
     /// # Panics
     /// Never for an expression resolved against the scope that made `env`.
     pub fn eval(&self, env: &[i64]) -> Result<i64, EvalError> {
+        self.eval_with(&mut |slot| Ok(env[slot]))
+    }
+
+    /// The value where each name that the evaluation meets has the value that `value` gives it; of
+    /// the sides of a conditional only the one that holds is evaluated.
+    ///
+    /// # Errors
+    /// As for [`Expr::eval`], and those of `value`.
+    pub fn eval_with<E: From<EvalError>>(
+        &self,
+        value: &mut impl FnMut(Slot) -> Result<i64, E>,
+    ) -> Result<i64, E> {
         Ok(match self {
             Expr::Int(v) => *v,
-            Expr::Name(slot) => env[*slot],
-            Expr::Neg(a) => a.eval(env)?.checked_neg().ok_or(EvalError::Overflow)?,
-            Expr::Not(a) => i64::from(a.eval(env)? == 0),
-            Expr::Conditional(c, a, b) => {
-                if c.eval(env)? != 0 {
-                    a.eval(env)?
-                } else {
-                    b.eval(env)?
-                }
+            Expr::Name(slot) => value(*slot)?,
+            Expr::Neg(a) => a.eval_with(value)?.checked_neg().ok_or(EvalError::Overflow)?,
+            Expr::Not(a) => i64::from(a.eval_with(value)? == 0),
+            Expr::Conditional(c, a, b) => match c.eval_with(value)? {
+                0 => b.eval_with(value)?,
+                _ => a.eval_with(value)?,
+            },
+            Expr::Binary(BinaryOp::And, a, b) => {
+                i64::from(a.eval_with(value)? != 0 && b.eval_with(value)? != 0)
             }
-            Expr::Binary(BinaryOp::And, a, b) => i64::from(a.eval(env)? != 0 && b.eval(env)? != 0),
-            Expr::Binary(BinaryOp::Or, a, b) => i64::from(a.eval(env)? != 0 || b.eval(env)? != 0),
-            Expr::Binary(op, a, b) => integer_binary(*op, a.eval(env)?, b.eval(env)?)?,
+            Expr::Binary(BinaryOp::Or, a, b) => {
+                i64::from(a.eval_with(value)? != 0 || b.eval_with(value)? != 0)
+            }
+            Expr::Binary(op, a, b) => {
+                integer_binary(*op, a.eval_with(value)?, b.eval_with(value)?)?
+            }
             // Without a list: calls are what long expressions are made of.
             Expr::Call(f, args) => match args.as_slice() {
-                [a] => integer_call(*f, &[a.eval(env)?])?,
-                [a, b] => integer_call(*f, &[a.eval(env)?, b.eval(env)?])?,
+                [a] => integer_call(*f, &[a.eval_with(value)?])?,
+                [a, b] => integer_call(*f, &[a.eval_with(value)?, b.eval_with(value)?])?,
                 args => {
-                    let values = args.iter().map(|a| a.eval(env)).collect::<Result<Vec<_>, _>>()?;
-                    integer_call(*f, &values)?
+                    let values = args.iter().map(|a| a.eval_with(value));
+                    integer_call(*f, &values.collect::<Result<Vec<_>, _>>()?)?
                 }
             },
         })

@@ -1,9 +1,26 @@
 //! Expressions that build on each other.
 
-use tickbound_expr::Slot;
 use tickbound_expr::interval::Interval;
+use tickbound_expr::{EvalError, Slot};
 
 use super::at::{LocatedExpr, TermFault};
+
+/// Most expressions that are evaluated one inside the other.
+const MAX_DEPTH: usize = 32;
+/// Of what has no value.
+const ANYTHING: Interval = Interval { low: i64::MIN, high: i64::MAX };
+
+/// Why an expression has no value: by itself, or as another one has none.
+enum Fault {
+    Own(EvalError),
+    Other(TermFault),
+}
+
+impl From<EvalError> for Fault {
+    fn from(error: EvalError) -> Fault {
+        Fault::Own(error)
+    }
+}
 
 /// Expressions of which each may name those before it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,11 +37,28 @@ pub struct ChainStep {
     pub of: LocatedExpr,
     /// It is a fault of the problem if it is negative.
     pub amount: bool,
+    /// It has a value for each configuration, and is evaluated only where another one needs it.
+    pub if_needed: bool,
 }
 
 impl Chain {
-    /// A chain whose first expression has slot `first`.
-    pub fn new(first: Slot, steps: Vec<ChainStep>) -> Chain {
+    /// A chain whose first expression has slot `first`, where other names are in these intervals.
+    pub fn new(first: Slot, mut steps: Vec<ChainStep>, of: &[Interval]) -> Chain {
+        let mut all = of.to_vec();
+        all.resize(first, Interval::point(0));
+        let mut deep = Vec::new();
+        for step in &mut steps {
+            let range = step.of.expr.range(&all);
+            all.push(range.values.unwrap_or(ANYTHING));
+            let mut depth = 0;
+            step.of.expr.names(&mut |slot| {
+                let other = slot.checked_sub(first).and_then(|k| deep.get(k));
+                depth = depth.max(other.map_or(0, |depth: &usize| depth + 1));
+            });
+            let fails = range.may_fail || range.values.is_none();
+            step.if_needed = !fails && !step.amount && depth < MAX_DEPTH;
+            deep.push(if step.if_needed { depth } else { 0 });
+        }
         Chain { first, steps }
     }
 
@@ -39,23 +73,45 @@ impl Chain {
     }
 
     pub(crate) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
-        let mut env = env.to_vec();
-        env.resize(self.first, 0);
-        for ChainStep { of, amount } in &self.steps {
-            let value = of.value(&env)?;
-            if *amount && value < 0 {
-                return Err(TermFault { at: of.at.clone(), what: format!("{value} is negative") });
+        let mut known = vec![None; self.steps.len()];
+        for (k, step) in self.steps.iter().enumerate().filter(|(_, step)| !step.if_needed) {
+            let value = self.value_of(k, env, &mut known)?;
+            if step.amount && value < 0 {
+                let what = format!("{value} is negative");
+                return Err(TermFault { at: step.of.at.clone(), what });
             }
-            env.push(value);
         }
-        Ok(env.last().copied().unwrap_or(0))
+        self.steps.len().checked_sub(1).map_or(Ok(0), |last| self.value_of(last, env, &mut known))
+    }
+
+    /// The value of one expression, and of those that it needs and that are not `known`.
+    fn value_of(
+        &self,
+        step: usize,
+        env: &[i64],
+        known: &mut [Option<i64>],
+    ) -> Result<i64, TermFault> {
+        if let Some(value) = known[step] {
+            return Ok(value);
+        }
+        let LocatedExpr { at, expr } = &self.steps[step].of;
+        let value = expr.eval_with(&mut |slot| match slot.checked_sub(self.first) {
+            None => Ok(env[slot]),
+            Some(other) => self.value_of(other, env, known).map_err(Fault::Other),
+        });
+        let value = value.map_err(|fault| match fault {
+            Fault::Own(what) => TermFault { at: at.clone(), what: what.to_string() },
+            Fault::Other(fault) => fault,
+        })?;
+        known[step] = Some(value);
+        Ok(value)
     }
 
     /// A number that the last one is not below, where names are in these intervals.
     pub(crate) fn least(&self, of: &[Interval]) -> Option<i64> {
         let mut all = of.to_vec();
         all.resize(self.first, Interval::point(0));
-        for ChainStep { of, amount } in &self.steps {
+        for ChainStep { of, amount, .. } in &self.steps {
             let range = of.expr.range(&all);
             all.push(range.values.filter(|v| !range.may_fail && (!amount || v.low >= 0))?);
         }

@@ -33,7 +33,7 @@ pub(crate) fn time(problem: &Problem) -> Result<Chain, ModelError> {
         .map(|(name, expr)| (name, steps.amount(format!("usage.{name}"), in_steps(expr).0)));
     let launch = LaunchQuantities { used: used.collect(), items, groups };
     resource_quantities(problem, launch, &mut |quantity| steps.name(quantity));
-    Ok(Chain::new(problem.scope.len(), steps.steps))
+    Ok(Chain::new(problem.scope.len(), steps.steps, &problem.parameter_intervals()))
 }
 
 /// The definitions that expressions use, as steps: the slot of each, and what it is now.
@@ -117,7 +117,7 @@ struct Steps {
 
 impl Steps {
     fn push(&mut self, at: String, expr: Expr, amount: bool) -> E {
-        self.steps.push(ChainStep { of: LocatedExpr { at, expr }, amount });
+        self.steps.push(ChainStep { of: LocatedExpr { at, expr }, amount, if_needed: false });
         E(Expr::Name(self.first + self.steps.len() - 1))
     }
 

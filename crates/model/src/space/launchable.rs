@@ -134,7 +134,7 @@ impl Problem {
     }
 
     /// Where the values of each slot lie, by the domains that depend on no parameter.
-    pub(crate) fn parameter_intervals(&self) -> Vec<Interval> {
+    pub fn parameter_intervals(&self) -> Vec<Interval> {
         let point = |v: &i64| Interval { low: *v, high: *v };
         let mut of: Vec<Interval> = self.base_env().iter().map(point).collect();
         let anything = Interval { low: i64::MIN, high: i64::MAX };

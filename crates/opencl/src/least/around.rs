@@ -45,6 +45,8 @@ pub(super) struct LoopAround {
     /// Least iterations.
     pub trips: Expr,
     pub barrier: bool,
+    /// Whether all items have as many iterations.
+    pub alike: bool,
     /// Its number among the loops.
     pub number: usize,
 }

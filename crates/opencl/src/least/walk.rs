@@ -15,7 +15,7 @@ use super::values::{Values, value_count};
 use crate::ast::AddressSpace;
 use crate::lower::Names;
 use crate::steps::{
-    KernelStep, KernelStepKind, KernelSteps, Lanes, MemoryAccess, Needed, NeededIterations,
+    KernelStep, KernelStepKind, KernelSteps, Lanes, MemoryAccess, Needed, NeededIterations, Stride,
     SymbolExpr, TURN, at_end_of_group, mentions, with_names,
 };
 use crate::usage::number::{all, ceil_div, choice, less, max, min, on_side};
@@ -90,6 +90,8 @@ impl Walk<'_> {
         let mut access = access.clone();
         let around = match access.store {
             true => Some(around.clone()),
+            // The last iterations of different items may be of one place.
+            false if ends_apart(&access, around) => None,
             false => {
                 access.width = access.width.min(access.needed.components);
                 self.needed(&access.needed, around)
@@ -171,8 +173,8 @@ impl Walk<'_> {
         let at_all = less(0, &trips);
         inside.taken = self.launch.device.known.narrowed(choice(at_all, &inside.taken, 0));
         self.loops += 1;
-        let (barrier, number) = (has_barrier(body), self.loops);
-        inside.loops.push(LoopAround { trips, barrier, number });
+        let (barrier, number, alike) = (has_barrier(body), self.loops, is_uniform(count));
+        inside.loops.push(LoopAround { trips, barrier, alike, number });
         self.steps(body, &inside)
     }
 
@@ -331,4 +333,14 @@ impl Walk<'_> {
 
 fn has_barrier(steps: &[KernelStep]) -> bool {
     steps.iter().any(|step| step.kind == KernelStepKind::Barrier || step.bodies().any(has_barrier))
+}
+
+/// Whether one iteration of a loop is needed that is not the same for all items, and loads from
+/// another place in each.
+fn ends_apart(access: &MemoryAccess, around: &Around) -> bool {
+    let loops = around.loops.iter().rev().zip(&access.needed.iterations).zip(&access.iterations);
+    loops.into_iter().any(|((around, which), stride)| {
+        let one = matches!(which, NeededIterations::One | NeededIterations::OneOfTwo);
+        one && !around.alike && *stride != Stride::Elements(SymbolExpr::Int(0))
+    })
 }

@@ -31,8 +31,11 @@ impl<'a> Reader<'a> {
         let live = |needs: &Needs, formula: FormulaId| {
             needs.contains_key(&formula) && at_run_time.contains(&formula)
         };
-        all.retain(|id| live(&self.needs, *id) && !self.formulas.may_be_none(*id));
+        all.retain(|formula| live(&self.needs, *formula));
         let (absorbed, taking) = self.formulas.absorbed(&all.iter().copied().collect());
+        let free = |id: &FormulaId| absorbed.contains(id) || self.formulas.may_be_none(*id);
+        all.retain(|id| !free(id));
+        let counted: HashSet<FormulaId> = all.iter().copied().collect();
         let soon = self.formulas.at_run_time(true);
         let first = |id: &FormulaId| match (soon.contains(id), taking.contains(id)) {
             (true, true) => None,
@@ -43,7 +46,7 @@ impl<'a> Reader<'a> {
             known_first.filter(|(id, leaf)| leaf.is_some() || !soon.contains(id)).collect();
         self.keys = self.formulas.keys(&self.terms, &all);
         self.number_accesses(nodes);
-        keep(nodes, &|id| live(&self.needs, id) && !absorbed.contains(&id), &stored);
+        keep(nodes, &|id| counted.contains(&id), &stored);
     }
 
     /// Numbers for accesses that never have one address.

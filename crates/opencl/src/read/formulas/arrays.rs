@@ -69,7 +69,12 @@ impl Search<'_> {
                 }
                 _ => None,
             };
-            let own = moved.map(|(moved, branch)| number(&mut self.guards, moved, branch));
+            let own = moved.map(|(moved, branch)| {
+                // With another counter it is no side of a branch that has its own.
+                let branch = self.branches.insert_full((branch, of)).0;
+                let branch = u32::MAX - u32::try_from(branch).unwrap_or(0);
+                number(&mut self.guards, moved, branch)
+            });
             way.path.insert(own.map_or(guard, |own| own | guard & SOME_ITEM));
         }
         way
@@ -112,7 +117,9 @@ impl Search<'_> {
             }
             part => (part, way),
         };
-        let all = self.formulas.advances(self.terms, id, leaf, (&part, true));
+        // At another place in each iteration nothing is made of what was there.
+        let moves = matches!(&part, Part::Element(at, _) if self.terms.mentions(at, leaf));
+        let all = !moves && self.formulas.advances(self.terms, id, leaf, (&part, true));
         if all || !way.once.contains(&leaf) {
             self.want(start, before.0, before.1);
         }

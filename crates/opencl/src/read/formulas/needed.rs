@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
+use indexmap::IndexSet;
 use itertools::Itertools;
 
 use super::super::symbolic::{Leaf, Poly, PolyTerms};
@@ -39,6 +40,8 @@ pub(super) struct Search<'f> {
     left: BTreeMap<usize, Vec<Wanted>>,
     /// All guards, and those with other counters.
     pub guards: Guards,
+    /// Branches whose guards have other counters, and which.
+    pub branches: IndexSet<(u32, Leaf)>,
 }
 
 impl Formulas {
@@ -50,6 +53,7 @@ impl Formulas {
             found: HashMap::new(),
             left: BTreeMap::new(),
             guards: self.guards.clone(),
+            branches: IndexSet::new(),
         };
         for root in &search.formulas.kept {
             let once = search.still(root, &[]);
