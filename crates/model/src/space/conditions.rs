@@ -295,10 +295,17 @@ impl Problem {
             }
             all.conjunction(&at, expr);
         }
-        for (name, definition) in &self.definitions {
-            let at = format!("definitions.{name}");
-            let expr = self.inlined(&at, definition)?;
-            all.has_value(&at, &expr);
+        let mut of = all.of.clone();
+        for (i, (name, definition)) in self.definitions.iter().enumerate() {
+            let range = definition.range(&of);
+            if let Some(values) = range.values {
+                of[self.first_definition() + i] = values;
+            }
+            // Definitions within definitions are long, and few of them may have no value.
+            if range.may_fail {
+                let at = format!("definitions.{name}");
+                all.has_value(&at, &self.inlined(&at, definition)?);
+            }
         }
         all.launch()?;
         all.list.extend(self.launch_rules.iter().map(|rule| Condition::of_rule(self, rule)));

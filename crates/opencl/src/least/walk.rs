@@ -162,18 +162,18 @@ impl Walk<'_> {
         };
         let mut inside = around.clone();
         let full = |whole| Some((self.launch.put_in(whole)?, self.groups_in(count, whole)?));
-        let trips = match whole.as_ref().and_then(full) {
+        let (trips, alike) = match whole.as_ref().and_then(full) {
             Some((trips, some_groups)) => {
                 self.restrict(&mut inside, some_groups);
-                trips
+                (trips, true)
             }
-            None => self.least_for_items(count).unwrap_or_default(),
+            None => (self.least_for_items(count).unwrap_or_default(), is_uniform(count)),
         };
         let trips = self.launch.device.known.narrowed(max(0, trips.simplified()));
         let at_all = less(0, &trips);
         inside.taken = self.launch.device.known.narrowed(choice(at_all, &inside.taken, 0));
         self.loops += 1;
-        let (barrier, number, alike) = (has_barrier(body), self.loops, is_uniform(count));
+        let (barrier, number) = (has_barrier(body), self.loops);
         inside.loops.push(LoopAround { trips, barrier, alike, number });
         self.steps(body, &inside)
     }
