@@ -117,8 +117,10 @@ impl Search<'_> {
             }
             part => (part, way),
         };
-        // At another place in each iteration nothing is made of what was there.
+        // At another place in each iteration nothing is made of what was there: one of them, or
+        // those that the offset gives, have stored it.
         let moves = matches!(&part, Part::Element(at, _) if self.terms.mentions(at, leaf));
+        let given = moves && before.1.last.contains(&(leaf, end)) && !way.once.contains(&leaf);
         let all = !moves && self.formulas.advances(self.terms, id, leaf, (&part, true));
         if all || !way.once.contains(&leaf) {
             self.want(start, before.0, before.1);
@@ -126,9 +128,10 @@ impl Search<'_> {
         let mut way = way;
         match all {
             true => drop(way.once.remove(&leaf)),
+            false if given => {}
             false => way = way.moved(leaf, None),
         }
-        if !way.last.contains(&(leaf, end)) {
+        if moves && !given || !way.last.contains(&(leaf, end)) {
             way.short.insert(leaf);
         }
         way.left.remove(&leaf);
