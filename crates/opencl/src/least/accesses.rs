@@ -106,27 +106,28 @@ impl Accesses<'_> {
     /// Requests of a warp and bytes for the warps of a group, by the groups that execute it.
     /// `free`: what is alike in all lanes takes no request.
     fn requests_by_groups(&self, sites: &[&Site], free: bool) -> Vec<(GroupsAtStep, [Expr; 2])> {
-        let mut classes: IndexMap<u32, Vec<&Site>> = IndexMap::new();
-        for site in sites {
-            classes.entry(site.access.apart[0]).or_default().push(site);
-        }
-        let several = classes.len() > 1;
         let mut sums: IndexMap<GroupsAtStep, [Expr; 2]> = IndexMap::new();
-        for members in classes.values() {
-            // Of accesses that may be of one address one counts, if all groups execute it.
-            let of_all = |site: &&&Site| site.around.at_step.iter().all(Option::is_none);
-            let chosen = members.iter().find(of_all).or(members.first());
-            let Some(first) = chosen else { continue };
-            let at_step = first.around.at_step.clone();
-            let mut most = [Expr::Int(0), Expr::Int(0)];
-            for site in members.iter().filter(|site| site.around.at_step == at_step) {
-                if let Some(own) = self.requests(site, several, free) {
-                    let [requests, bytes] = own;
-                    most = [max(&most[0], requests), max(&most[1], bytes)];
-                }
+        // Addresses of an item for requests, those of any two items for bytes.
+        for which in 0..2 {
+            let mut classes: IndexMap<u32, Vec<&Site>> = IndexMap::new();
+            for site in sites {
+                classes.entry(site.access.apart[which]).or_default().push(site);
             }
-            let sum = sums.entry(at_step).or_default();
-            sum.iter_mut().zip(most).for_each(|(sum, more)| *sum += more);
+            let several = classes.len() > 1;
+            for members in classes.values() {
+                // Of accesses that may be of one address one counts, if all groups execute it.
+                let of_all = |site: &&&Site| site.around.at_step.iter().all(Option::is_none);
+                let chosen = members.iter().find(of_all).or(members.first());
+                let Some(first) = chosen else { continue };
+                let at_step = first.around.at_step.clone();
+                let mut most = Expr::Int(0);
+                for site in members.iter().filter(|site| site.around.at_step == at_step) {
+                    if let Some(own) = self.requests(site, several, free) {
+                        most = max(&most, &own[which]);
+                    }
+                }
+                sums.entry(at_step).or_default()[which] += most;
+            }
         }
         sums.into_iter().collect()
     }

@@ -32,7 +32,8 @@ impl<'a> Reader<'a> {
             needs.contains_key(&formula) && at_run_time.contains(&formula)
         };
         all.retain(|formula| live(&self.needs, *formula));
-        let (absorbed, taking) = self.formulas.absorbed(&all.iter().copied().collect());
+        let (absorbed, taking) =
+            self.formulas.absorbed(&self.terms, &all.iter().copied().collect());
         let free = |id: &FormulaId| absorbed.contains(id) || self.formulas.may_be_none(*id);
         all.retain(|id| !free(id));
         let counted: HashSet<FormulaId> = all.iter().copied().collect();

@@ -101,8 +101,11 @@ impl Reader<'_> {
                 self.formulas.component(vector, lane)
             }
             Fit::Lanes { vector, counter } if self.probing == 0 => {
-                let part = self.formulas.add(Formula::Element(whole, offset.clone()));
                 let vector = self.vector_in(ids, whole, &vector);
+                if self.formulas.may_be_constant(vector) {
+                    return FormulaId::CONSTANT;
+                }
+                let part = self.formulas.add(Formula::Element(whole, offset.clone()));
                 self.formulas.covering.insert(part, (Covered::Vector(vector), vec![counter]));
                 part
             }
@@ -258,7 +261,7 @@ impl Reader<'_> {
                 if let (false, Some(start)) = (some, probe.start.values.get(&id)) {
                     let start = self.formula_of(start);
                     let carried = self.formulas.add(Formula::Carried(iteration, id, start));
-                    self.formulas.before.entry(after).or_default().push((carried, start));
+                    self.formulas.note_before(after, carried, start);
                 }
                 self.set_formula(id, after);
             }

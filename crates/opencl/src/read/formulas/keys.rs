@@ -6,9 +6,10 @@ use std::rc::Rc;
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 
-use super::super::symbolic::{AtomKind, Poly, PolyTerms, gcd};
+use super::super::symbolic::{AtomKind, Leaf, Poly, PolyTerms, gcd};
 use super::formula::{Formula, FormulaId, RealOperation};
 use super::table::{Formulas, MAX_VISITED};
+use crate::ast::AddressSpace;
 
 struct Found<'c> {
     /// Those of places.
@@ -22,6 +23,7 @@ impl Formulas {
     /// The products that additions take with them, one for each at most, and these additions.
     pub fn absorbed(
         &self,
+        terms: &PolyTerms,
         computed: &HashSet<FormulaId>,
     ) -> (HashSet<FormulaId>, HashSet<FormulaId>) {
         let (mut absorbed, mut taking) = (HashSet::new(), HashSet::new());
@@ -46,8 +48,18 @@ impl Formulas {
                 all = parts.iter().flat_map(|part| self.products_behind(*part)).collect();
                 all.retain(|product| free(&absorbed, product));
             } else if scalar {
-                // Of two numbers one; of components one each, from either side.
-                all.truncate(1);
+                // Of two numbers one, the one that differs in more loops; of components one each,
+                // from either side.
+                if let [a, b] = all[..] {
+                    let [in_a, in_b] = [a, b].map(|product| self.loops_of(terms, product));
+                    let (fewer, more) = (in_b.is_subset(&in_a), in_a.is_subset(&in_b));
+                    match (fewer, more) {
+                        (true, _) => all.truncate(1),
+                        (false, true) => drop(all.remove(0)),
+                        // It is not known which.
+                        (false, false) => {}
+                    }
+                }
             }
             let before = absorbed.len();
             absorbed.extend(all);
@@ -71,6 +83,27 @@ impl Formulas {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The loops around in whose iterations a formula may differ.
+    fn loops_of(&self, terms: &PolyTerms, id: FormulaId) -> HashSet<Leaf> {
+        let mut loops = HashSet::new();
+        self.visit(terms, id, &mut |id, formula| {
+            match formula {
+                Formula::Place { space, offset, .. } => {
+                    let around = self.around.get(&id).into_iter().flatten().copied();
+                    let moves = |leaf: &Leaf| {
+                        *space == AddressSpace::Local || terms.mentions(offset, *leaf)
+                    };
+                    loops.extend(around.filter(moves));
+                }
+                Formula::Carried(leaf, ..) => drop(loops.insert(*leaf)),
+                Formula::Element(_, offset) => loops.extend(terms.leaves(offset)),
+                _ => {}
+            }
+            true
+        });
+        loops
     }
 
     /// The products that a number may be in some iterations or on some paths.

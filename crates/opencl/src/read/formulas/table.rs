@@ -28,6 +28,8 @@ pub struct Formulas {
     table: IndexSet<Formula>,
     /// For each formula of the table whether its components are different functions.
     different: Vec<bool>,
+    /// For each whether a compiler may know it, and whether it may in first iterations.
+    constant: Vec<[bool; 2]>,
     /// For each loop what its variables hold at the end of an iteration.
     pub ends: HashMap<Leaf, BTreeMap<VariableId, FormulaId>>,
     /// What is stored in local arrays, and the loops around.
@@ -44,7 +46,7 @@ pub struct Formulas {
     pub(super) origins: HashMap<FormulaId, Origin>,
     /// By what variables hold after loops that may have no iteration: what they carried in them,
     /// and held before.
-    pub before: HashMap<FormulaId, Vec<(FormulaId, FormulaId)>>,
+    pub(super) before: HashMap<FormulaId, Vec<(FormulaId, FormulaId)>>,
     /// Parts that are all parts of something in the iterations of loops: that, and the loops.
     pub covering: HashMap<FormulaId, (Covered, Vec<Leaf>)>,
     /// Whole numbers that were loaded, or depend on what was.
@@ -69,6 +71,7 @@ impl Formulas {
         let id = FormulaId(u32::try_from(number).unwrap_or(0));
         if new {
             self.different.push(self.differ(id));
+            self.constant.push(self.constancy(id));
         }
         id
     }
@@ -127,9 +130,47 @@ impl Formulas {
             Formula::After(_, base) => {
                 let before = self.before.get(&id).into_iter().flatten().map(|(_, start)| start);
                 let all = before.chain([base]).map(|side| self.neutral(*side, width, op));
-                all.max().unwrap_or(width)
+                let known = if self.may_be_constant(id) { width } else { 0 };
+                all.max().unwrap_or(width).max(known)
             }
+            Formula::Computed(..) if self.may_be_constant(id) => width,
             _ => 0,
+        }
+    }
+
+    /// Whether a compiler may know a number, with some numbers of iterations.
+    pub fn may_be_constant(&self, id: FormulaId) -> bool {
+        self.constant.get(id.0 as usize).is_some_and(|[constant, _]| *constant)
+    }
+
+    /// The same of a new formula, whose parts are in the table; second: in first iterations.
+    fn constancy(&self, id: FormulaId) -> [bool; 2] {
+        let of = |id: &FormulaId| self.constant.get(id.0 as usize).copied().unwrap_or_default();
+        let all = |parts: &[FormulaId]| {
+            parts.iter().map(of).fold([true; 2], |[a, b], [c, d]| [a && c, b && d])
+        };
+        match self.get(id) {
+            Formula::Constant(_) => [true; 2],
+            Formula::Computed(_, parts) | Formula::Vector(parts) => all(parts),
+            Formula::WithComponent(a, _, b) => all(&[*a, *b]),
+            Formula::Component(base, _) => of(base),
+            Formula::Either([(_, a), (_, b)]) => {
+                let ([a, c], [b, d]) = (of(a), of(b));
+                [a || b, c || d]
+            }
+            Formula::Carried(_, _, start) => [false, of(start)[1]],
+            // Of a loop with one iteration.
+            Formula::After(_, base) => [of(base)[1]; 2],
+            _ => [false; 2],
+        }
+    }
+
+    /// Notes what a variable carried in a loop that may have no iteration, and held before.
+    pub fn note_before(&mut self, after: FormulaId, carried: FormulaId, start: FormulaId) {
+        self.before.entry(after).or_default().push((carried, start));
+        let start = self.constant.get(start.0 as usize).copied().unwrap_or_default();
+        if let Some(own) = self.constant.get_mut(after.0 as usize) {
+            *own = [own[0] || start[0], own[1] || start[1]];
         }
     }
 
@@ -205,8 +246,10 @@ impl Formulas {
                         let carried = self.add(Formula::Element(*carried, offset.clone()));
                         (carried, self.element(terms, *start, offset))
                     });
-                    let parts = parts.collect();
-                    self.before.insert(last, parts);
+                    let parts: Vec<_> = parts.collect();
+                    parts.into_iter().for_each(|(carried, start)| {
+                        self.note_before(last, carried, start);
+                    });
                 }
                 return last;
             }
