@@ -316,7 +316,7 @@ impl Platform {
     }
 
     /// The numbers of the platform under the names that expressions use, in a fixed order.
-    pub fn numbers(&self) -> impl Iterator<Item = (&'static str, i64)> + '_ {
+    pub fn numbers(&self) -> impl ExactSizeIterator<Item = (&'static str, i64)> + '_ {
         self.fields.iter().map(|(k, v)| (*k, *v))
     }
 

@@ -178,7 +178,7 @@ impl Problem {
 
     /// First slot of the parameters.
     pub fn first_parameter(&self) -> usize {
-        self.inputs.len() + self.platform.numbers().count()
+        self.inputs.len() + self.platform.numbers().len()
     }
 
     /// First slot of the definitions.

@@ -187,8 +187,8 @@ impl Condition {
             Kind::IsPositive(_) => false,
             Kind::HasValue(_) | Kind::IsDecided(_) => {
                 let single = self.parameters.iter().all(|p| slot(*p).low == slot(*p).high);
-                let env: Vec<i64> = of.iter().map(|v| v.low).collect();
-                single && self.outcome(problem, &env) == Holds::No
+                let env = || of.iter().map(|v| v.low).collect::<Vec<i64>>();
+                single && self.outcome(problem, &env()) == Holds::No
             }
             Kind::InDomain(place) => {
                 // The domain is known once the parameters are that it depends on.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::formulas::Guard;
+use super::formulas::{FormulaId, Guard};
 use super::nodes::{NodeKind, Nodes, has_barrier, matter, mention};
 use super::numbering::set_iterations;
 use super::probe::{Change, Probe, Walked};
@@ -265,7 +265,13 @@ impl<'a> Reader<'a> {
                     let distance = self.terms.mul(step, iteration);
                     value.with_number(self.terms.add(start, &distance))
                 }
-                _ => self.blurred(*id, value),
+                _ => match self.blurred(*id, value) {
+                    // A loop around sees that it is another one, also where neither is known.
+                    ReadValue::Other(depends, _) if self.probing > 0 => {
+                        ReadValue::Other(depends, FormulaId::CHANGED)
+                    }
+                    value => value,
+                },
             };
             state.values.insert(*id, value);
         }

@@ -153,7 +153,7 @@ impl Reader<'_> {
         let rest = counter.as_ref().map_or(offset, |(_, rest)| rest);
         let inside = rest.constant_term().rem_euclid(size);
         let vector = rest.sub(&Poly::int(inside))?;
-        if vector.factors().any(|factor| factor % size != 0) || inside % component != 0 {
+        if vector.content() % size != 0 || inside % component != 0 {
             return None;
         }
         match counter {

@@ -8,7 +8,7 @@ use super::super::symbolic::{Leaf, Poly};
 use super::formula::{Formula, FormulaId};
 use super::iterations::Part;
 use super::needed::Search;
-use super::offsets::{apart_inside, matched, moves_evenly};
+use super::offsets::{apart_inside, matched, moves_evenly, steps, unit};
 use super::table::MAX_VISITED;
 use super::ways::{Guard, SOME_ITEM, StoredValue, Way, number};
 
@@ -196,29 +196,26 @@ impl Search<'_> {
     /// The loops around a store, but for those in `around`, whose iterations may store to one
     /// place, by what is constant: the last one remains.
     pub(super) fn still(&mut self, store: &StoredValue, around: &[Leaf]) -> BTreeSet<Leaf> {
-        let mut moves: Vec<(Poly, i128)> = Vec::new();
+        let mut moves: Vec<(Poly, i128, i128)> = Vec::new();
         let mut still = BTreeSet::new();
         for leaf in store.loops.iter().filter(|leaf| !around.contains(leaf)) {
             let Some(atom) = self.terms.atom_of(*leaf) else { continue };
-            let factor = self.terms.growth(&store.offset, atom);
-            if factor == Poly::int(0) || self.terms.has(&factor, atom) {
-                still.insert(*leaf);
-                continue;
+            let steps = steps(self.terms, &store.offset, atom).unwrap_or_default();
+            let mut own = Vec::new();
+            for (factor, last) in steps.iter().filter(|(_, last)| *last > 0) {
+                let (unit, size) = unit(factor);
+                let span = if *last > 1 << 16 { 0 } else { size * *last };
+                let apart = |(other, other_size, other_span): &(Poly, i128, i128)| {
+                    *other != unit
+                        || *other_size < size && *other_span < size
+                        || size < *other_size && span < *other_size
+                };
+                let apart = size > 0 && moves.iter().chain(&own).all(apart);
+                own.extend(apart.then_some((unit, size, span)));
             }
-            let last = self.terms.interval(&Poly::atom(atom)).greatest;
-            let own = factor.constant().map_or(0, |n| i128::from(n.abs()));
-            let span = if last > 1 << 16 { 0 } else { own * last };
-            let apart = |(other, other_span): &(Poly, i128)| match other.constant() {
-                Some(n) if own > 0 => match i128::from(n.abs()) {
-                    other if other == own => false,
-                    other if other < own => *other_span < own,
-                    other => span < other,
-                },
-                _ => factor != *other,
-            };
-            match moves.iter().all(apart) {
-                true => moves.push((factor, span)),
-                false => drop(still.insert(*leaf)),
+            match own.len() == steps.iter().filter(|(_, last)| *last > 0).count() {
+                true if !own.is_empty() => moves.extend(own),
+                _ => drop(still.insert(*leaf)),
             }
         }
         still

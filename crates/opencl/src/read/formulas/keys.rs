@@ -322,7 +322,7 @@ fn never_overlap(
     {
         return true;
     }
-    let step = distance.factors().fold(gcd(step, other), gcd);
+    let step = gcd(gcd(step, other), distance.content());
     let n = distance.constant_term();
     match step {
         0 => n >= a.bytes || n.checked_neg().is_some_and(|n| n >= b.bytes),

@@ -351,7 +351,11 @@ fn needs(found: HashMap<(FormulaId, Part), Vec<Way>>) -> Needs {
             Part::Whole => {
                 needs.entry(id).or_default().extend(ways.into_iter().map(|way| (u8::MAX, way)));
             }
-            Part::Component(_) => lanes.entry(id).or_default().extend(ways.into_iter().take(1)),
+            Part::Component(_) => {
+                let conditions =
+                    |way: &Way| (way.path.len(), way.once.len(), way.short.len(), way.runs.len());
+                lanes.entry(id).or_default().extend(ways.into_iter().min_by_key(conditions));
+            }
             Part::Element(..) => {}
         }
     }

@@ -65,11 +65,6 @@ impl Poly {
         self.0.first().filter(|(monomial, _)| monomial.is_empty()).map_or(0, |(_, value)| *value)
     }
 
-    /// The coefficients of all terms but the constant one.
-    pub fn factors(&self) -> impl Iterator<Item = i64> + '_ {
-        self.0.iter().filter(|(monomial, _)| !monomial.is_empty()).map(|(_, value)| *value)
-    }
-
     /// All atoms, some of them more than once.
     pub fn atoms(&self) -> impl Iterator<Item = Atom> + '_ {
         self.0.iter().flat_map(|(monomial, _)| monomial.iter().copied())
