@@ -51,8 +51,8 @@ impl Formulas {
         None
     }
 
-    /// Whether an operand of an operation may be a constant in all iterations with which it is
-    /// none, as a condition decides whether it changes.
+    /// Whether an operation may be superfluous in all iterations: a condition decides whether one
+    /// operand ever changes, which is a constant such as 0 before the loop.
     pub fn may_be_none(&self, id: FormulaId) -> bool {
         let Formula::Computed(op, parts) = self.get(id) else { return false };
         parts.iter().any(|part| {
