@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tickbound_expr::Expr;
 use tickbound_model::verdict::Status;
@@ -37,12 +38,18 @@ pub fn floor(
     Ok(Floor::new(problem, &least(problem, reading)?, caches))
 }
 
-/// The floor of a space: of the least values of all terms the greatest.
+/// The floor of a space: of the least values of all terms the greatest, or, where no configuration
+/// is known that has no more, the least floor of a configuration.
 pub struct SpaceFloor {
     floor: Floor,
     /// Each term with its least value, or what is known of it.
     least: Vec<(FloorTerm, TuneResult)>,
+    /// The term that binds in the configuration with the least floor, and that, if it was sought.
+    whole: Option<(FloorTerm, TuneResult)>,
 }
+
+/// Of a search for the least floor of a configuration.
+const WHOLE_TIME: Duration = Duration::from_secs(10);
 
 impl SpaceFloor {
     /// Searches for the least value of each term that may bind: of those that take more in a
@@ -74,7 +81,51 @@ impl SpaceFloor {
             });
             least.push((term, found?));
         }
-        Ok(SpaceFloor { floor, least })
+        let mut found = SpaceFloor { floor, least, whole: None };
+        found.whole = found.sought_whole(problem, (&options, best), say)?;
+        Ok(found)
+    }
+
+    /// The least floor of a configuration, if the terms may be least in different ones.
+    fn sought_whole(
+        &self,
+        problem: &Problem,
+        (options, best): (&SearchOptions, Option<&Configuration>),
+        say: &(dyn Fn(String) + Sync),
+    ) -> Result<Option<(FloorTerm, TuneResult)>, CliError> {
+        let lower = self.binding().map(|(_, result)| result.lower);
+        let reached = self.reached(problem, best).map(|(floor, _)| floor);
+        if stop::flag().load(Ordering::Relaxed) || reached.zip(lower).is_none_or(|(a, b)| a <= b) {
+            return Ok(None);
+        }
+        let own = self.floor.problem_of_all(problem)?;
+        let spent = options.since.map_or(Duration::ZERO, |since| since.elapsed());
+        let left = options.timeout.map_or(WHOLE_TIME, |timeout| timeout.saturating_sub(spent));
+        let timeout = Some(left.min(WHOLE_TIME));
+        let options = SearchOptions { timeout, since: None, ..options.clone() };
+        say("floor by all terms".into());
+        let result = tune(&own, &options, stop::flag(), &|_| {})?;
+        let term = result.best.as_ref().and_then(|found| {
+            let bound = problem.bind(&values(problem, &found.configuration)).ok()?;
+            Some(self.at(&bound)?.1)
+        });
+        Ok(term.map(|term| (term, result)))
+    }
+
+    /// Of the best configuration and those that are least for a term, the one with the least floor,
+    /// and that in picoseconds.
+    fn reached<'s>(
+        &'s self,
+        problem: &Problem,
+        best: Option<&'s Configuration>,
+    ) -> Option<(i64, &'s Configuration)> {
+        let found = self.least.iter().chain(&self.whole);
+        let found = found.filter_map(|(_, result)| result.best.as_ref());
+        let floors = found.map(|found| &found.configuration).chain(best).filter_map(|of| {
+            let bound = problem.bind(&values(problem, of)).ok()?;
+            Some((self.at(&bound)?.0, of))
+        });
+        floors.min_by_key(|(floor, _)| *floor)
     }
 
     /// The floor of one configuration in picoseconds, and the term that binds.
@@ -82,9 +133,9 @@ impl SpaceFloor {
         self.floor.at(&bound.env)
     }
 
-    /// The term whose least value is greatest.
+    /// The term whose least value is greatest, or the least floor, if that is greater.
     fn binding(&self) -> Option<&(FloorTerm, TuneResult)> {
-        self.least.iter().rev().max_by_key(|(_, result)| result.lower)
+        self.whole.iter().chain(&self.least).rev().max_by_key(|(_, result)| result.lower)
     }
 
     /// The floor of the space in seconds, and the term that binds.
@@ -94,25 +145,24 @@ impl SpaceFloor {
 
     /// The floor as data; `best` is the best configuration known.
     pub fn answer(&self, problem: &Problem, best: Option<&Configuration>) -> FloorAnswer {
-        // Of the best and those that are least for a term the one with the least floor.
-        let found = self.least.iter().filter_map(|(_, result)| result.best.as_ref());
-        let floors = found.map(|found| &found.configuration).chain(best).filter_map(|of| {
-            let bound = problem.bind(&values(problem, of)).ok()?;
-            Some((self.at(&bound)?.0, of))
-        });
-        let least = floors.min_by_key(|(floor, _)| *floor);
+        let least = self.reached(problem, best);
         let (reached, best) = (least.map(|(floor, _)| floor), least.map(|(_, best)| best));
         let proved = self.least.iter().all(|(_, result)| result.status == Status::Optimal);
-        let terms = self.least.iter().map(|(term, result)| (*term, result.lower));
+        let of = |(term, result): &(FloorTerm, TuneResult)| (*term, result.lower);
+        let terms: Vec<_> = self.least.iter().map(of).collect();
         let best = best.map(|best| values(problem, best));
-        FloorAnswer::new(&terms.collect::<Vec<_>>(), (best, reached), proved)
+        FloorAnswer::new(&terms, self.binding().map(of), (best, reached), proved)
     }
 
     /// Writes the certificate that the term which binds has no less value into a folder beside
     /// `folder`.
     pub fn certify(&self, problem: &Problem, folder: &Path) -> Result<(), CliError> {
         let Some((term, result)) = self.binding() else { return Ok(()) };
-        certify(&self.floor.problem(problem, *term)?, result, &beside(folder))
+        let own = match self.whole.as_ref().is_some_and(|(_, whole)| whole.lower >= result.lower) {
+            true => self.floor.problem_of_all(problem)?,
+            false => self.floor.problem(problem, *term)?,
+        };
+        certify(&own, result, &beside(folder))
     }
 }
 
@@ -149,27 +199,48 @@ mod tests {
 
     use super::*;
 
-    /// Requests bind in small groups, the start of groups in others: what is sought is shown.
-    #[test]
-    fn the_terms_that_are_sought() {
+    /// Groups of these sizes.
+    fn problem(sizes: &[i64]) -> Problem {
         let value = json!({
             "platform": { "name": "p", "units_per_device": 1, "elements_per_unit": 4,
                 "global_access": 4, "resources": { "warp_width": 32, "load_store_lanes": 16,
                     "greatest_mhz": 1000, "least_group_picoseconds": 3000 } },
-            "parameters": { "WG": [8, 32, 64] },
+            "parameters": { "WG": sizes },
             "launch": { "global_size": 128, "local_size": "WG" }, "kernel": []
         });
         let read = |_: &str| unreachable!();
-        let problem = Problem::from_value(&value, &indexmap::IndexMap::new(), &read).unwrap();
-        let each = [(LeastCount::GlobalRequests, Expr::Int(2))].into_iter().collect();
+        Problem::from_value(&value, &indexmap::IndexMap::new(), &read).unwrap()
+    }
+
+    /// The floor of a problem whose items make these requests.
+    fn found(problem: &Problem, requests: Expr, say: &(dyn Fn(String) + Sync)) -> SpaceFloor {
+        let each = [(LeastCount::GlobalRequests, requests)].into_iter().collect();
         let least = LeastUsage { each, ..LeastUsage::default() };
-        let floor = Floor::new(&problem, &least, Caches::Unknown).unwrap();
+        let floor = Floor::new(problem, &least, Caches::Unknown).unwrap();
+        SpaceFloor::search(problem, floor, (&SearchOptions::default(), None), say).unwrap()
+    }
+
+    /// Large groups make twice as many requests, and small ones take twice as long to start.
+    #[test]
+    fn terms_that_are_least_in_different_configurations() {
+        let problem = problem(&[32, 64]);
+        let size = Expr::Name(problem.first_parameter());
+        let requests = Expr::binary(tickbound_expr::BinaryOp::FloorDiv, size, Expr::Int(32));
+        let found = found(&problem, requests, &|_| {});
+        // 4 warps with a request of 2 clocks, and 4 groups of 3,000 picoseconds.
+        let answer = found.answer(&problem, None);
+        assert_eq!((answer.terms["requests"], answer.terms["dispatch"]), (8000, 6000));
+        assert_eq!((answer.picoseconds, answer.reached), (12_000, Some(12_000)));
+        assert_eq!(answer.term.as_deref(), Some("dispatch"));
+        assert_eq!(found.seconds(), Some((1.2e-8, FloorTerm::Dispatch)));
+    }
+
+    /// Requests bind in small groups, the start of groups in others: what is sought is shown.
+    #[test]
+    fn the_terms_that_are_sought() {
+        let problem = problem(&[8, 32, 64]);
         let shown = Mutex::new(Vec::new());
-        let options = SearchOptions::default();
-        let found = SpaceFloor::search(&problem, floor, (&options, None), &|text| {
-            shown.lock().unwrap().push(text);
-        });
-        let found = found.unwrap();
+        let found = found(&problem, Expr::Int(2), &|text| shown.lock().unwrap().push(text));
         // 4 warps with 2 requests of 2 clocks.
         assert_eq!(found.seconds(), Some((1.6e-8, FloorTerm::Requests)));
         let shown = shown.into_inner().unwrap();

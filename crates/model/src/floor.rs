@@ -116,14 +116,28 @@ impl Floor {
     /// The formula is nested too deeply.
     pub fn problem(&self, of: &Problem, term: FloorTerm) -> Result<Problem, ModelError> {
         let time = self.terms.iter().find(|(own, _)| *own == term);
+        let time = time.map_or(Expr::Int(0), |(_, time)| time.clone());
+        Floor::taking(of, &format!("floor by {}", term.name()), &time)
+    }
+
+    /// The same where run times are the floors of the configurations: by all terms.
+    ///
+    /// # Errors
+    /// As for [`Floor::problem`].
+    pub fn problem_of_all(&self, of: &Problem) -> Result<Problem, ModelError> {
+        let times = self.terms.iter().map(|(_, time)| time.clone());
+        Floor::taking(of, "floor", &times.reduce(max).unwrap_or_default())
+    }
+
+    /// A problem whose run times in picoseconds are these.
+    fn taking(of: &Problem, what: &str, time: &Expr) -> Result<Problem, ModelError> {
         let mut problem = of.clone().kernel_alone();
-        problem.name = format!("{}, floor by {} in picoseconds", of.name, term.name());
+        problem.name = format!("{}, {what} in picoseconds", of.name);
         problem.profile = crate::Profile::Resources;
         problem.without = vec![Part::Dispatch, Part::Launch];
         problem.kernel.clear();
         problem.stated_usage.clear();
-        let time = time.map_or(Expr::Int(0), |(_, time)| time.clone());
-        let least_clocks = problem.with_shared_parts(&time)?;
+        let least_clocks = problem.with_shared_parts(time)?;
         problem.set_usage(Usage { least_clocks, ..Usage::default() }, Vec::new())?;
         Ok(problem)
     }

@@ -25,16 +25,16 @@ pub struct FloorAnswer {
 }
 
 impl FloorAnswer {
-    /// Of the least values of terms; `least` is a configuration, and `reached` its floor.
+    /// Of the least values of terms, and the floor of the space with the term that binds; `least` is
+    /// a configuration, and `reached` its floor.
     pub fn new(
         terms: &[(FloorTerm, i64)],
+        binding: Option<(FloorTerm, i64)>,
         (least, reached): (Option<IndexMap<String, i64>>, Option<i64>),
         proved: bool,
     ) -> FloorAnswer {
-        // Of equal terms the first.
-        let binding = terms.iter().rev().max_by_key(|(_, picoseconds)| *picoseconds);
         FloorAnswer {
-            picoseconds: binding.map_or(0, |(_, picoseconds)| *picoseconds),
+            picoseconds: binding.map_or(0, |(_, picoseconds)| picoseconds),
             term: binding.map(|(term, _)| term.name().to_owned()),
             proved,
             configuration: least,
