@@ -25,8 +25,8 @@ pub struct FloorAnswer {
 }
 
 impl FloorAnswer {
-    /// Of the least values of terms, and the floor of the space with the term that binds; `least` is
-    /// a configuration, and `reached` its floor.
+    /// Of the least values of terms, and the floor of the space with the term that binds; `least`
+    /// is a configuration, and `reached` its floor.
     pub fn new(
         terms: &[(FloorTerm, i64)],
         binding: Option<(FloorTerm, i64)>,
