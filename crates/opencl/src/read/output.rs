@@ -34,7 +34,8 @@ impl<'a> Reader<'a> {
         all.retain(|formula| live(&self.needs, *formula));
         let (absorbed, taking) =
             self.formulas.absorbed(&self.terms, &all.iter().copied().collect());
-        let free = |id: &FormulaId| absorbed.contains(id) || self.formulas.may_be_none(*id);
+        let free =
+            |id: &FormulaId| absorbed.contains(id) || self.formulas.may_be_none(&self.terms, *id);
         all.retain(|id| !free(id));
         let counted: HashSet<FormulaId> = all.iter().copied().collect();
         let soon = self.formulas.at_run_time(true);

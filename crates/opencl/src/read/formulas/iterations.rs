@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::super::symbolic::{Leaf, Poly, PolyTerms};
 use super::formula::{Formula, FormulaId, RealOperation};
 use super::offsets::apart;
-use super::table::{Formulas, MAX_VISITED};
+use super::table::{Covered, Formulas, MAX_VISITED};
 use crate::ast::AddressSpace;
 use crate::steps::Differs;
 
@@ -52,16 +52,47 @@ impl Formulas {
     }
 
     /// Whether an operation may be superfluous in all iterations: a condition decides whether one
-    /// operand ever changes, which is a constant such as 0 before the loop.
-    pub fn may_be_none(&self, id: FormulaId) -> bool {
+    /// operand ever changes, which is a constant such as 0 before the loop, or the components of a
+    /// vector in an array are constants.
+    pub fn may_be_none(&self, terms: &PolyTerms, id: FormulaId) -> bool {
         let Formula::Computed(op, parts) = self.get(id) else { return false };
-        parts.iter().any(|part| {
-            let Formula::Carried(leaf, variable, start) = self.get(*part) else { return false };
-            let end = self.end_of(*leaf, *variable).map(|end| self.get(end));
-            let Some(Formula::Either(sides)) = end else { return false };
-            let stays = sides.iter().any(|(_, side)| self.begins(*side, *part));
-            stays && self.neutral(*start, 1, *op) > 0
+        parts.iter().any(|part| match self.get(*part) {
+            Formula::Carried(leaf, variable, start) => {
+                let end = self.end_of(*leaf, *variable).map(|end| self.get(end));
+                let Some(Formula::Either(sides)) = end else { return false };
+                let stays = sides.iter().any(|(_, side)| self.begins(*side, *part));
+                stays && self.neutral(*start, 1, *op) > 0
+            }
+            Formula::Element(..) => match self.covering.get(part) {
+                Some((Covered::Vector(vector), _)) => self.holds_constant(terms, *vector),
+                _ => false,
+            },
+            _ => false,
         })
+    }
+
+    /// Whether what stands at an offset in an array may be a constant.
+    fn holds_constant(&self, terms: &PolyTerms, element: FormulaId) -> bool {
+        let Formula::Element(array, offset) = self.get(element) else { return false };
+        let (mut left, mut seen) = (vec![*array], HashSet::new());
+        while let Some(id) = left.pop() {
+            if seen.len() >= MAX_VISITED || !seen.insert(id) {
+                continue;
+            }
+            match self.get(id) {
+                Formula::Stored(_, at, value) if at == offset => {
+                    if self.may_be_constant(*value) {
+                        return true;
+                    }
+                }
+                Formula::Stored(before, at, _) if apart(terms, at, offset) => left.push(*before),
+                Formula::After(_, base) => left.push(*base),
+                Formula::Carried(_, _, start) => left.push(*start),
+                Formula::Either(sides) => left.extend(sides.iter().map(|(_, side)| *side)),
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Whether a formula differs in each iteration of a loop, as it contains what the iterations

@@ -275,7 +275,7 @@ fn what_is_unknown_is_not_one_value() {
 }
 
 /// Statements, T, and the real and special operations of an item.
-const BY_HAND: [(&str, u64, [i64; 2]); 9] = [
+const BY_HAND: [(&str, u64, [i64; 2]); 10] = [
     // Rows of an array behind a pointer: what the column that is read needs.
     (
         "float q[2][3];
@@ -313,6 +313,14 @@ const BY_HAND: [(&str, u64, [i64; 2]); 9] = [
     ),
     // Twice a number, and a product before the loop that adds to it: one operation with a sum.
     ("x = a[gid]; x = x + (x + x);", 1, [1, 0]),
+    // A sum of constants.
+    (
+        "float4 w[2]; for (int i = 0; i < 2 * T; ++i) w[1] = (float4)(x, 2.0f, 1.0f, 0.0f);
+        for (int c = 0; c < 4; ++c) x += ((float *)&w[1])[c];
+        x = x + a[gid] * x;",
+        1,
+        [1, 0],
+    ),
     ("x = a[gid] * a[gid + 1]; for (int i = 0; i < n; ++i) x += v[gid + i].x;", 1, [5, 0]),
 ];
 
