@@ -216,7 +216,7 @@ fn coulomb_by_columns() {
 #[test]
 fn convolution() {
     let faults =
-        [Percent(LocalRequests, 125), Percent(GlobalRequests, 150), Number("load_store_lanes", 16)];
+        [Percent(LocalRequests, 150), Percent(GlobalRequests, 150), Number("load_store_lanes", 16)];
     let times = "h200/convolution-published.cache.json.gz";
     holds(("convolution", "published"), "h200", times, ALL, &faults);
 }
