@@ -80,10 +80,8 @@ impl Formulas {
                 continue;
             }
             match self.get(id) {
-                Formula::Stored(_, at, value) if at == offset => {
-                    if self.may_be_constant(*value) {
-                        return true;
-                    }
+                Formula::Stored(_, at, value) if at == offset && self.may_be_constant(*value) => {
+                    return true;
                 }
                 Formula::Stored(before, at, _) if apart(terms, at, offset) => left.push(*before),
                 Formula::After(_, base) => left.push(*base),
