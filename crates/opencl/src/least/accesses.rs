@@ -122,9 +122,11 @@ impl Accesses<'_> {
                 let at_step = first.around.at_step.clone();
                 let mut most = Expr::Int(0);
                 for site in members.iter().filter(|site| site.around.at_step == at_step) {
-                    if let Some(own) = self.requests(site, several, free) {
-                        most = max(&most, &own[which]);
-                    }
+                    let own = match which {
+                        0 => self.requests(site, several, free),
+                        _ => self.bytes_moved(site, free),
+                    };
+                    most = own.map_or(most.clone(), |own| max(&most, own));
                 }
                 sums.entry(at_step).or_default()[which] += most;
             }
@@ -132,26 +134,34 @@ impl Accesses<'_> {
         sums.into_iter().collect()
     }
 
-    /// Requests for one access, and bytes.
-    fn requests(&self, site: &Site, several: bool, free: bool) -> Option<[Expr; 2]> {
-        let access = &site.access;
-        let bytes = access.bytes();
+    /// Requests of a warp for one access.
+    fn requests(&self, site: &Site, several: bool, free: bool) -> Option<Expr> {
         let (axes, renewed) = self.loops(site, true);
-        let lanes = self.lanes(access)?;
+        let lanes = self.lanes(&site.access)?;
         let known = &self.launch.device.known;
-        let uniform = if free { known.narrowed(self.is_uniform(&lanes)) } else { Expr::Int(0) };
-        let taken = choice(uniform, 0, &site.around.taken);
         let addresses = distinct(&axes, known);
         let together = known.narrowed(self.together(site, &axes, &lanes, several));
-        let each = (bytes + WIDEST - 1) / WIDEST;
+        let each = (site.access.bytes() + WIDEST - 1) / WIDEST;
         let few = known.narrowed(less(&addresses, &together));
         let requests = choice(few, 1, quotient(addresses, together));
-        let requests = requests * each * &renewed * &taken;
-        let warps = ceil_div(self.items(), self.launch.device.warp);
+        Some((requests * each * renewed * self.taken(site, &lanes, free)).simplified())
+    }
+
+    /// Bytes for the warps of a group by one access.
+    fn bytes_moved(&self, site: &Site, free: bool) -> Option<Expr> {
         let (axes, renewed) = self.loops(site, false);
+        let lanes = self.lanes(&site.access)?;
         let own: Vec<Axis> = axes.into_iter().chain(self.lanes_of_warp(&lanes)).collect();
-        let moved = distinct(&own, known) * bytes * renewed * taken * warps;
-        Some([requests.simplified(), moved.simplified()])
+        let warps = ceil_div(self.items(), self.launch.device.warp);
+        let bytes = distinct(&own, &self.launch.device.known) * site.access.bytes();
+        Some((bytes * renewed * self.taken(site, &lanes, free) * warps).simplified())
+    }
+
+    /// 1 if an access is executed and counts, else 0.
+    fn taken(&self, site: &Site, lanes: &[(Expr, Expr)], free: bool) -> Expr {
+        let known = &self.launch.device.known;
+        let uniform = if free { known.narrowed(self.is_uniform(lanes)) } else { Expr::Int(0) };
+        choice(uniform, 0, &site.around.taken)
     }
 
     /// The items of a group as repetitions: the distance between them, and how many.

@@ -34,9 +34,7 @@ impl<'a> Reader<'a> {
         all.retain(|formula| live(&self.needs, *formula));
         let (absorbed, taking) =
             self.formulas.absorbed(&self.terms, &all.iter().copied().collect());
-        let free =
-            |id: &FormulaId| absorbed.contains(id) || self.formulas.may_be_none(&self.terms, *id);
-        all.retain(|id| !free(id));
+        all.retain(|id| !absorbed.contains(id) && !self.formulas.may_be_none(&self.terms, *id));
         let counted: HashSet<FormulaId> = all.iter().copied().collect();
         let soon = self.formulas.at_run_time(true);
         let first = |id: &FormulaId| match (soon.contains(id), taking.contains(id)) {
@@ -239,7 +237,7 @@ impl<'a> Reader<'a> {
         let holds = match self.formulas.guards.get_index((number & !SOME_ITEM) as usize)?.0 {
             Guard::Side(holds) => holds.clone(),
             Guard::Loop(leaf) => {
-                let last = self.last_iteration(*leaf)?;
+                let last = self.terms.last_iteration(*leaf)?;
                 let ends = self.terms.negative(&last);
                 self.terms.not(&ends)
             }
@@ -261,18 +259,11 @@ impl<'a> Reader<'a> {
             let turn = self.terms.uniform(TURN, WideInterval::new(0, i64::MAX));
             let by = HashMap::from([(self.terms.atom_of(counter)?, turn)]);
             let holds = self.terms.substitute(&holds, &by);
-            let iterations = self.last_iteration(counter)?.add(&Poly::int(1))?;
+            let iterations = self.terms.last_iteration(counter)?.add(&Poly::int(1))?;
             let iterations = Some(self.terms.number(&iterations)?);
             found.push(NeedGuard { holds: self.guard(&holds, number)?, iterations });
         }
         Some(found)
-    }
-
-    pub fn last_iteration(&self, counter: Leaf) -> Option<Poly> {
-        match self.terms.info(self.terms.atom_of(counter)?).uppers.as_slice() {
-            [last] => Some(last.clone()),
-            _ => None,
-        }
     }
 
     /// A condition over names.

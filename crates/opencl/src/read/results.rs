@@ -68,7 +68,7 @@ impl Reader<'_> {
     fn ends_known(&mut self, number: &Poly) -> bool {
         self.terms.leaves(number).into_iter().any(|leaf| {
             let Some(atom) = self.terms.atom_of(leaf) else { return true };
-            let Some(last) = self.last_iteration(leaf) else { return true };
+            let Some(last) = self.terms.last_iteration(leaf) else { return true };
             let end = self.terms.substitute(number, &HashMap::from([(atom, last)]));
             !self.is_on_ids(&end)
         })

@@ -146,7 +146,7 @@ impl Reader<'_> {
         let counter = self.terms.leaves(offset).into_iter().find_map(|leaf| {
             let atom = self.terms.atom_of(leaf)?;
             let (factor, rest) = self.terms.linear(offset, atom)?;
-            let last = self.last_iteration(leaf)?;
+            let last = self.terms.last_iteration(leaf)?;
             let all = last == Poly::int(i64::from(width) - 1);
             (factor == Poly::int(component) && all).then_some((leaf, rest))
         });
@@ -177,7 +177,7 @@ impl Reader<'_> {
             })?;
             let leaf = left.remove(next);
             let atom = terms.atom_of(leaf)?;
-            let iterations = self.last_iteration(leaf)?.add(&Poly::int(1))?;
+            let iterations = self.terms.last_iteration(leaf)?.add(&Poly::int(1))?;
             rest = rest.sub(&self.terms.mul(&step, &Poly::atom(atom)))?;
             step = self.terms.mul(&step, &iterations);
         }
@@ -253,12 +253,11 @@ impl Reader<'_> {
 
     /// After a loop, what its last iteration made of what it changes.
     pub fn after_loop(&mut self, probe: &Probe, iteration: Leaf) {
-        let last = self.last_iteration(iteration);
-        let some = last.is_some_and(|last| self.terms.interval(&last).least >= 0);
+        let may_be_empty = self.terms.may_be_empty(iteration);
         for id in somehow(probe) {
             if let Some(formula) = self.formulas.end_of(iteration, id) {
                 let after = self.formulas.add(Formula::After(iteration, formula));
-                if let (false, Some(start)) = (some, probe.start.values.get(&id)) {
+                if let (true, Some(start)) = (may_be_empty, probe.start.values.get(&id)) {
                     let start = self.formula_of(start);
                     let carried = self.formulas.add(Formula::Carried(iteration, id, start));
                     self.formulas.note_before(after, carried, start);

@@ -70,7 +70,7 @@ impl Search<'_> {
                 _ => None,
             };
             let own = moved.map(|(moved, branch)| {
-                // With another counter it is no side of a branch that has its own.
+                // A guard with another counter is not a side of the original branch.
                 let branch = self.branches.insert_full((branch, of)).0;
                 let branch = u32::MAX - u32::try_from(branch).unwrap_or(0);
                 number(&mut self.guards, moved, branch)
@@ -200,9 +200,10 @@ impl Search<'_> {
         let mut still = BTreeSet::new();
         for leaf in store.loops.iter().filter(|leaf| !around.contains(leaf)) {
             let Some(atom) = self.terms.atom_of(*leaf) else { continue };
-            let steps = steps(self.terms, &store.offset, atom).unwrap_or_default();
+            let mut steps = steps(self.terms, &store.offset, atom).unwrap_or_default();
+            steps.retain(|(_, last)| *last > 0);
             let mut own = Vec::new();
-            for (factor, last) in steps.iter().filter(|(_, last)| *last > 0) {
+            for (factor, last) in &steps {
                 let (unit, size) = unit(factor);
                 let span = if *last > 1 << 16 { 0 } else { size * *last };
                 let apart = |(other, other_size, other_span): &(Poly, i128, i128)| {
@@ -213,9 +214,9 @@ impl Search<'_> {
                 let apart = size > 0 && moves.iter().chain(&own).all(apart);
                 own.extend(apart.then_some((unit, size, span)));
             }
-            match own.len() == steps.iter().filter(|(_, last)| *last > 0).count() {
-                true if !own.is_empty() => moves.extend(own),
-                _ => drop(still.insert(*leaf)),
+            match own.len() == steps.len() && !own.is_empty() {
+                true => moves.extend(own),
+                false => drop(still.insert(*leaf)),
             }
         }
         still

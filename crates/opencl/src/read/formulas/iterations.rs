@@ -63,10 +63,8 @@ impl Formulas {
                 let stays = sides.iter().any(|(_, side)| self.begins(*side, *part));
                 stays && self.neutral(*start, 1, *op) > 0
             }
-            Formula::Element(..) => match self.covering.get(part) {
-                Some((Covered::Vector(vector), _)) => self.holds_constant(terms, *vector),
-                _ => false,
-            },
+            Formula::Element(..) => matches!(self.covering.get(part),
+                Some((Covered::Vector(vector), _)) if self.holds_constant(terms, *vector)),
             _ => false,
         })
     }

@@ -52,18 +52,16 @@ impl Formulas {
                 // from either side.
                 if let [a, b] = all[..] {
                     let [in_a, in_b] = [a, b].map(|product| self.loops_of(terms, product));
-                    let (fewer, more) = (in_b.is_subset(&in_a), in_a.is_subset(&in_b));
-                    match (fewer, more) {
-                        (true, _) => all.truncate(1),
-                        (false, true) => drop(all.remove(0)),
-                        // It is not known which.
-                        (false, false) => {}
+                    // Both, if it is not known which.
+                    if in_b.is_subset(&in_a) {
+                        all.truncate(1);
+                    } else if in_a.is_subset(&in_b) {
+                        all.remove(0);
                     }
                 }
             }
-            let before = absorbed.len();
+            taking.extend((!all.is_empty()).then_some(sum));
             absorbed.extend(all);
-            taking.extend((absorbed.len() > before).then_some(sum));
         }
         (absorbed, taking)
     }
@@ -114,8 +112,9 @@ impl Formulas {
                 continue;
             }
             match self.get(id) {
-                Formula::Component(base, _) | Formula::Element(base, _) => left.push(*base),
-                Formula::After(_, base) => left.push(*base),
+                Formula::Component(base, _)
+                | Formula::Element(base, _)
+                | Formula::After(_, base) => left.push(*base),
                 Formula::WithComponent(a, _, b)
                 | Formula::Stored(a, _, b)
                 | Formula::Either([(_, a), (_, b)]) => left.extend([a, b]),
@@ -312,13 +311,13 @@ fn never_overlap(
     };
     let ((step, first), (other, second)) = (moving(a.offset), moving(b.offset));
     let Some(distance) = second.sub(&first) else { return false };
-    let by_group = |atom| {
-        let (factor, _) = terms.linear(&distance, atom).filter(|_| is(atom, &["$group_"]))?;
+    let by_group = |(factor, _): (Poly, Poly)| {
         let range = terms.interval(&factor);
-        (range.least > 0 || range.greatest < 0).then_some(())
+        range.least > 0 || range.greatest < 0
     };
+    let mut groups = terms.names(&distance).into_iter().filter(|atom| is(*atom, &["$group_"]));
     if compared == Compared::Functions
-        && terms.names(&distance).into_iter().find_map(by_group).is_some()
+        && groups.any(|atom| terms.linear(&distance, atom).is_some_and(by_group))
     {
         return true;
     }

@@ -223,11 +223,8 @@ impl Search<'_> {
 
     /// The guard that a loop has an iteration, if it may have none.
     fn has_iteration(&self, leaf: Leaf) -> Option<u32> {
-        let last = self.terms.atom_of(leaf).map(|atom| self.terms.info(atom).uppers.as_slice());
-        match last {
-            Some([last]) if self.terms.interval(last).least >= 0 => None,
-            _ => u32::try_from(self.guards.get_index_of(&Guard::Loop(leaf))?).ok(),
-        }
+        let number = self.guards.get_index_of(&Guard::Loop(leaf))?;
+        self.terms.may_be_empty(leaf).then(|| u32::try_from(number).ok())?
     }
 
     /// The same formula with the counters of loops before, and the array that it is all of.

@@ -27,10 +27,7 @@ pub(super) fn apart_inside(terms: &PolyTerms, a: &Poly, b: &Poly) -> bool {
 /// Whether multiples of the factors of a polynomial may make up for its constant.
 fn may_be_zero(difference: &Poly) -> bool {
     let constant = difference.constant_term();
-    match difference.content() {
-        0 => constant == 0,
-        step => constant % step == 0,
-    }
+    constant.checked_rem(difference.content()).unwrap_or(constant) == 0
 }
 
 /// Values of counters of closed loops with which one offset is another, by what they add to it.

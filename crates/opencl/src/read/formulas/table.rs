@@ -242,14 +242,11 @@ impl Formulas {
                 self.note_origins(terms, done, &by, &left);
                 let last = self.last_of(terms, (value, new), &by, &left);
                 if let (true, [start]) = (last != new, starts.as_slice()) {
-                    let parts = start.iter().map(|(carried, start)| {
+                    for (carried, start) in start {
                         let carried = self.add(Formula::Element(*carried, offset.clone()));
-                        (carried, self.element(terms, *start, offset))
-                    });
-                    let parts: Vec<_> = parts.collect();
-                    parts.into_iter().for_each(|(carried, start)| {
+                        let start = self.element(terms, *start, offset);
                         self.note_before(last, carried, start);
-                    });
+                    }
                 }
                 return last;
             }

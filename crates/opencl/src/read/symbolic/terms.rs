@@ -203,6 +203,19 @@ impl PolyTerms {
         self.known(&AtomKind::Leaf(leaf))
     }
 
+    /// The number of a loop's last iteration by its counter, if that is one number.
+    pub fn last_iteration(&self, counter: Leaf) -> Option<Poly> {
+        match self.info(self.atom_of(counter)?).uppers.as_slice() {
+            [last] => Some(last.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether a loop may have no iteration.
+    pub fn may_be_empty(&self, counter: Leaf) -> bool {
+        self.last_iteration(counter).is_none_or(|last| self.interval(&last).least < 0)
+    }
+
     pub fn next_leaf(&self) -> Leaf {
         Leaf(self.leaves)
     }
