@@ -44,6 +44,22 @@ impl Problem {
         }
         Ok(whole)
     }
+
+    /// Its definitions and usage, with definitions for parts of a usage that is too long to be
+    /// read again, without its program; `None` if no usage is.
+    pub(crate) fn with_short_usage(&self) -> Option<Problem> {
+        let is_long = |expr: &Expr| self.scope.show(expr).len() > MAX_LENGTH;
+        if !self.usage.entries().any(|(_, expr)| is_long(expr)) {
+            return None;
+        }
+        let mut short = Problem { kernel: Vec::new(), ..self.clone() }.kernel_alone();
+        let mut usage = short.usage.clone();
+        for (_, expr) in usage.entries_mut().filter(|(_, expr)| is_long(expr)) {
+            *expr = short.with_shared_parts(expr).ok()?;
+        }
+        short.usage = usage;
+        Some(short)
+    }
 }
 
 struct Parts<'e> {
@@ -130,5 +146,37 @@ mod tests {
         let env = problem.bind(&parameters).unwrap().env;
         assert_eq!(whole.eval(&env).unwrap(), 3 + 2 * (0..300).sum::<i64>(), "{again}");
         assert_eq!(shared.eval(&env).unwrap(), 49 + 42);
+    }
+
+    #[test]
+    fn a_long_usage_is_written_with_definitions() {
+        let value = json!({
+            "profile": "resources",
+            "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4,
+                "resources": { "warp_width": 32 } },
+            "parameters": { "A": [0, 3], "B": [1, 2] },
+            "launch": { "global_size": 64, "local_size": 8 },
+            "kernel": [{ "compute": "lid + A" }], "usage": { "real": "B * 7" }
+        });
+        let read = |value: &serde_json::Value| {
+            Problem::from_value(value, &IndexMap::new(), &|_| unreachable!()).unwrap()
+        };
+        let mut problem = read(&value);
+        let before = problem.json();
+        let product = problem.scope.expression("here", "B * A").unwrap();
+        for i in 0..300 {
+            problem.usage.real += product.clone() * i;
+        }
+        let written = problem.json();
+        let again = read(&written);
+        assert_eq!(again.json(), written);
+        assert!(again.definitions.len() > 3 && problem.definitions.is_empty());
+        assert_eq!(written["kernel"], before["kernel"]);
+        let parameters = IndexMap::from([("A".into(), 3), ("B".into(), 2)]);
+        let real = |problem: &Problem| {
+            let env = problem.bind(&parameters).unwrap().env;
+            problem.usage.real.eval(&env).unwrap()
+        };
+        assert_eq!([real(&problem), real(&again)], [14 + 6 * (0..300).sum::<i64>(); 2]);
     }
 }

@@ -12,10 +12,12 @@ use tickbound_expr::domain::Domain;
 
 impl Problem {
     /// The whole problem in the problem format, its platform, inputs and program written out; the
-    /// named sizes and the source of the kernel are left out. To be read again it must keep to the
-    /// limits of a written problem.
+    /// named sizes and the source of the kernel are left out; parts of a long usage are definitions.
+    /// To be read again it must keep to the limits of a written problem.
     pub fn json(&self) -> Value {
-        let show = |expr: &Expr| self.number(expr);
+        let short = self.with_short_usage();
+        let short = short.as_ref().unwrap_or(self);
+        let show = |expr: &Expr| short.number(expr);
         let named = |all: &mut dyn Iterator<Item = (String, Value)>| Value::Object(all.collect());
         let constraints = self.constraints.iter().map(|c| self.scope.show(&c.expr));
         let constraints: Vec<_> = constraints.collect();
@@ -29,7 +31,7 @@ impl Problem {
                 &mut self.parameters.iter().map(|p| (p.name.clone(), self.domain_json(&p.domain)))
             ),
             "constraints": constraints,
-            "definitions": named(&mut self.definitions.iter().map(|(n, e)| (n.clone(), show(e)))),
+            "definitions": named(&mut short.definitions.iter().map(|(n, e)| (n.clone(), show(e)))),
             "launch": self.launch_json(),
             "kernel": self.kernel_json(),
         });
@@ -37,7 +39,7 @@ impl Problem {
             json["finish"] = self.program_json(&self.finish);
         }
         if self.profile == Profile::Resources {
-            let used = self.usage.entries().filter(|(_, e)| **e != Expr::Int(0));
+            let used = short.usage.entries().filter(|(_, e)| **e != Expr::Int(0));
             json["usage"] = named(&mut used.map(|(n, e)| (n.to_owned(), show(e))));
         }
         if !self.without.is_empty() {

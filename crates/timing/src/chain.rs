@@ -1,10 +1,13 @@
 //! Expressions that build on each other.
 
+use indexmap::IndexSet;
 use tickbound_expr::interval::Interval;
 use tickbound_expr::{EvalError, Slot};
 
 use super::at::{LocatedExpr, TermFault};
 
+/// The bit of all names that have none to themselves.
+const MAX_BIT: usize = 127;
 /// Most expressions that are evaluated one inside the other.
 const MAX_DEPTH: usize = 32;
 /// Of what has no value.
@@ -28,6 +31,10 @@ pub struct Chain {
     /// Slot of the first, behind all slots of the problem; those of the others follow.
     first: Slot,
     steps: Vec<ChainStep>,
+    /// The other names.
+    names: Vec<Slot>,
+    /// For each step the names on which it depends, as bits by their place.
+    depends_on: Vec<u128>,
 }
 
 /// One of the expressions.
@@ -47,19 +54,24 @@ impl Chain {
         let mut all = of.to_vec();
         all.resize(first, Interval::point(0));
         let mut deep = Vec::new();
+        let (mut names, mut depends_on) = (IndexSet::new(), Vec::new());
         for step in &mut steps {
             let range = step.of.expr.range(&all);
             all.push(range.values.unwrap_or(ANYTHING));
-            let mut depth = 0;
-            step.of.expr.names(&mut |slot| {
-                let other = slot.checked_sub(first).and_then(|k| deep.get(k));
-                depth = depth.max(other.map_or(0, |depth: &usize| depth + 1));
+            let (mut depth, mut bits) = (0, 0);
+            step.of.expr.names(&mut |slot| match slot.checked_sub(first) {
+                None => bits |= 1 << names.insert_full(*slot).0.min(MAX_BIT),
+                Some(other) => {
+                    depth = depth.max(deep.get(other).map_or(0, |depth: &usize| depth + 1));
+                    bits |= depends_on.get(other).copied().unwrap_or(u128::MAX);
+                }
             });
+            depends_on.push(bits);
             let fails = range.may_fail || range.values.is_none();
             step.if_needed = !fails && !step.amount && depth < MAX_DEPTH;
             deep.push(if step.if_needed { depth } else { 0 });
         }
-        Chain { first, steps }
+        Chain { first, steps, names: names.into_iter().collect(), depends_on }
     }
 
     /// Slot of the first expression; those of the others follow.
@@ -72,16 +84,21 @@ impl Chain {
         &self.steps
     }
 
+    /// The value of the last one for a configuration.
     pub(crate) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
-        let mut known = vec![None; self.steps.len()];
+        self.value_beside(env, &mut vec![None; self.steps.len()])
+    }
+
+    /// The same where some values are known.
+    fn value_beside(&self, env: &[i64], known: &mut [Option<i64>]) -> Result<i64, TermFault> {
         for (k, step) in self.steps.iter().enumerate().filter(|(_, step)| !step.if_needed) {
-            let value = self.value_of(k, env, &mut known)?;
+            let value = self.value_of(k, env, known)?;
             if step.amount && value < 0 {
                 let what = format!("{value} is negative");
                 return Err(TermFault { at: step.of.at.clone(), what });
             }
         }
-        self.steps.len().checked_sub(1).map_or(Ok(0), |last| self.value_of(last, env, &mut known))
+        self.steps.len().checked_sub(1).map_or(Ok(0), |last| self.value_of(last, env, known))
     }
 
     /// The value of one expression, and of those that it needs and that are not `known`.
@@ -116,5 +133,35 @@ impl Chain {
             all.push(range.values.filter(|v| !range.may_fail && (!amount || v.low >= 0))?);
         }
         all.last().map(|last| last.low.max(0))
+    }
+}
+
+/// The values of a chain in one configuration after the other: those of steps whose names have the
+/// same values as before are kept.
+#[derive(Debug)]
+pub(crate) struct ChainValues<'c> {
+    chain: &'c Chain,
+    before: Vec<i64>,
+    known: Vec<Option<i64>>,
+}
+
+impl<'c> ChainValues<'c> {
+    pub fn new(chain: &'c Chain) -> ChainValues<'c> {
+        ChainValues { chain, before: Vec::new(), known: vec![None; chain.steps.len()] }
+    }
+
+    /// The value of the last one for a configuration.
+    pub fn value(&mut self, env: &[i64]) -> Result<i64, TermFault> {
+        let changed = |slot: &Slot| self.before.get(*slot) != env.get(*slot);
+        let names = self.chain.names.iter().enumerate().filter(|(_, slot)| changed(slot));
+        let bits = names.fold(0, |bits, (k, _)| bits | 1 << k.min(MAX_BIT));
+        for (known, depends_on) in self.known.iter_mut().zip(&self.chain.depends_on) {
+            if depends_on & bits != 0 {
+                *known = None;
+            }
+        }
+        self.before.clear();
+        self.before.extend_from_slice(env);
+        self.chain.value_beside(env, &mut self.known)
     }
 }

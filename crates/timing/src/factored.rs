@@ -9,6 +9,7 @@
 use itertools::Itertools;
 use tickbound_model::Problem;
 
+use super::chain::ChainValues;
 use super::term::{Term, TermFault};
 
 /// Most products that a cost is written out as.
@@ -32,20 +33,47 @@ pub struct FactorProduct(pub Vec<Term>);
 impl FactorProduct {
     /// The value for a configuration.
     pub fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
-        let mut product = 1i64;
-        for factor in &self.0 {
-            product = product.saturating_mul(factor.value(env)?);
-            if product == 0 {
-                break;
-            }
-        }
-        Ok(product)
+        product(self.0.iter().map(|factor| factor.value(env)))
     }
 
     /// The parameters it depends on.
     pub fn parameters(&self, problem: &Problem) -> Vec<usize> {
         self.0.iter().flat_map(|f| f.parameters(problem)).sorted_unstable().dedup().collect()
     }
+}
+
+/// The values of a product in one configuration after the other.
+#[derive(Debug)]
+pub(crate) struct ProductValues<'f>(Vec<(&'f Term, Option<ChainValues<'f>>)>);
+
+impl<'f> ProductValues<'f> {
+    pub fn new(product: &'f FactorProduct) -> ProductValues<'f> {
+        let chain = |factor: &'f Term| match factor {
+            Term::Chain(chain) => Some(ChainValues::new(chain)),
+            _ => None,
+        };
+        ProductValues(product.0.iter().map(|factor| (factor, chain(factor))).collect())
+    }
+
+    /// The value for a configuration.
+    pub fn value(&mut self, env: &[i64]) -> Result<i64, TermFault> {
+        product(self.0.iter_mut().map(|(factor, chain)| match chain {
+            Some(chain) => chain.value(env),
+            None => factor.value(env),
+        }))
+    }
+}
+
+/// A product of factors up to the first that is 0.
+fn product(factors: impl Iterator<Item = Result<i64, TermFault>>) -> Result<i64, TermFault> {
+    let mut product = 1i64;
+    for factor in factors {
+        product = product.saturating_mul(factor?);
+        if product == 0 {
+            break;
+        }
+    }
+    Ok(product)
 }
 
 impl FactoredSum {

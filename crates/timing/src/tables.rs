@@ -16,7 +16,7 @@ use tickbound_expr::interval::Interval;
 use tickbound_model::Problem;
 use tickbound_model::space::Configurations;
 
-use super::factored::{FactorProduct, FactoredSum};
+use super::factored::{FactorProduct, FactoredSum, ProductValues};
 use crate::cost::Cost;
 
 /// A cost in tables.
@@ -105,13 +105,10 @@ impl CostTables {
         limits: &TableLimits<'_>,
     ) -> Result<bool, TooWide> {
         let scale = self.normal.scale.parameters(configurations.problem());
-        let mut positive = true;
-        configurations.relation(&scale, limits, |_, env| {
-            positive &= self.normal.scale.value(env).is_ok_and(|v| v > 0);
-            // A row for each, so that more than allowed are not examined.
-            Some(0)
+        let positive = configurations.relation(&scale, limits, || {
+            |_, env| Some(i64::from(self.normal.scale.value(env).is_ok_and(|v| v > 0)))
         })?;
-        Ok(positive)
+        Ok(positive.rows().all(|(_, positive)| *positive == 1))
     }
 
     /// The products of the sum, those over the same parameters together.
@@ -134,10 +131,13 @@ impl CostTables {
         let mut factors = products.iter().flat_map(|p| &p.0);
         // Where one factor takes all parameters, all combinations are examined anyway: once, then.
         if factors.any(|factor| factor.parameters(problem).len() == parameters.len()) {
-            let one =
-                |product: &FactorProduct, env: &[i64]| product.value(env).unwrap_or(Least::FAILS.0);
-            let value =
-                |_: &[u32], env: &[i64]| Some(products.iter().map(|p| one(p, env)).fold(0, added));
+            let value = || {
+                let mut values: Vec<_> = products.iter().map(ProductValues::new).collect();
+                move |_: &[u32], env: &[i64]| {
+                    let all = values.iter_mut().map(|own| own.value(env));
+                    Some(all.map(|value| value.unwrap_or(Least::FAILS.0)).fold(0, added))
+                }
+            };
             return Ok(self.network.reduced(configurations.relation(
                 &parameters,
                 limits,
@@ -164,10 +164,11 @@ impl CostTables {
         limits: &TableLimits<'_>,
     ) -> Result<Relation, TooWide> {
         let problem = configurations.problem();
-        let mut all = configurations.relation(&[], limits, |_, _| Some(1))?;
+        let mut all = configurations.relation(&[], limits, || |_, _| Some(1))?;
         for factor in &product.0 {
             let parameters = factor.parameters(problem);
-            let value = |_: &[u32], env: &[i64]| Some(factor.value(env).unwrap_or(Least::FAILS.0));
+            let value =
+                || |_: &[u32], env: &[i64]| Some(factor.value(env).unwrap_or(Least::FAILS.0));
             let own = self.network.reduced(configurations.relation(&parameters, limits, value)?);
             all = self.combined(configurations, &all, &own, multiplied, limits)?;
         }
@@ -185,7 +186,7 @@ impl CostTables {
     ) -> Result<Relation, TooWide> {
         let both = a.scope().variables().iter().chain(b.scope().variables()).copied();
         let parameters: Vec<usize> = both.sorted_unstable().dedup().collect();
-        let value = |indices: &[u32], _: &[i64]| Some(with(*a.at(indices)?, *b.at(indices)?));
+        let value = || |indices: &[u32], _: &[i64]| Some(with(*a.at(indices)?, *b.at(indices)?));
         Ok(self.network.reduced(configurations.relation(&parameters, limits, value)?))
     }
 }

@@ -16,6 +16,7 @@
 use std::collections::BTreeSet;
 
 use num_bigint::BigUint;
+use rayon::prelude::*;
 use tickbound_elimination::{Least, Network, Relation, SolutionCount, TableLimits, TooWide, Tree};
 
 use super::conditions::{Condition, Holds};
@@ -28,6 +29,11 @@ use tickbound_expr::interval::Interval;
 
 /// Most combinations that are examined for one relation.
 pub(super) const MAX_VISITS: u64 = 20_000_000;
+
+/// Rows whose costs one thread computes.
+const CHUNK: usize = 256;
+/// Rows whose costs are computed together.
+const BATCH: usize = 16 * CHUNK;
 
 /// Most choices that are drawn for one configuration where they cannot be counted.
 const MAX_DRAWS: usize = 100;
@@ -214,7 +220,8 @@ impl<'p> Configurations<'p> {
     ) -> Option<Vec<Configuration>> {
         let first = self.problem.first_parameter();
         let own = |env: &[i64]| of.iter().map(|p| env[first + p]).collect::<Vec<i64>>();
-        let relation = self.relation(of, limits, |_, env| allowed.contains(&own(env)).then_some(0));
+        let relation =
+            self.relation(of, limits, || |_, env| allowed.contains(&own(env)).then_some(0));
         let relation = relation.ok()?;
         if relation.is_empty() {
             return Some(Vec::new());
@@ -253,30 +260,47 @@ impl<'p> Configurations<'p> {
     }
 
     /// A relation over some parameters: of the combinations that the conditions allow, where
-    /// these parameters decide, those to which `cost` gives one, given their indices and the values
-    /// of all slots.
+    /// these parameters decide, those to which `cost()` gives a cost, given their indices and the
+    /// values of all slots. Each thread has its own `cost()`.
     ///
     /// # Errors
     /// There are too many combinations.
-    pub fn relation(
+    pub fn relation<C>(
         &self,
         parameters: &[usize],
         limits: &TableLimits<'_>,
-        mut cost: impl FnMut(&[u32], &[i64]) -> Option<i64>,
-    ) -> Result<Relation, TooWide> {
+        cost: impl Fn() -> C + Sync,
+    ) -> Result<Relation, TooWide>
+    where
+        C: FnMut(&[u32], &[i64]) -> Option<i64>,
+    {
         let filters = self.filters(parameters)?;
         let mut relation = Relation::new(self.network.scope(parameters)?);
-        self.enumerate(parameters, &filters, &mut |indices, env| {
-            if let Some(cost) = cost(indices, env) {
-                relation.insert(relation.scope().key(indices), cost);
+        let mut batch: Vec<(Vec<u32>, Vec<i64>)> = Vec::new();
+        let mut insert = |batch: &mut Vec<(Vec<u32>, Vec<i64>)>| {
+            let of_rows = |rows: &[(Vec<u32>, Vec<i64>)]| {
+                let mut cost = cost();
+                rows.iter().map(|(indices, env)| cost(indices, env)).collect::<Vec<_>>()
+            };
+            let costs: Vec<Option<i64>> = match batch.len() <= CHUNK {
+                true => of_rows(batch),
+                false => batch.par_chunks(CHUNK).flat_map_iter(of_rows).collect(),
+            };
+            for ((indices, _), cost) in batch.drain(..).zip(costs) {
+                if let Some(cost) = cost {
+                    relation.insert(relation.scope().key(&indices), cost);
+                }
             }
-            relation.len() <= limits.rows
-                && !(relation.len().is_multiple_of(4096) && (limits.stop)())
-        })
-        .map_err(|()| {
-            if (limits.stop)() { TooWide::Stopped } else { TooWide::Rows(limits.rows) }
-        })?;
-        Ok(relation)
+            relation.len() <= limits.rows && !(limits.stop)()
+        };
+        let walked = self.enumerate(parameters, &filters, &mut |indices, env| {
+            batch.push((indices.to_vec(), env.to_vec()));
+            batch.len() < BATCH || insert(&mut batch)
+        });
+        if walked.is_ok() && insert(&mut batch) {
+            return Ok(relation);
+        }
+        Err(if (limits.stop)() { TooWide::Stopped } else { TooWide::Rows(limits.rows) })
     }
 
     /// The relations of the network that restrict a few parameters, by the last that each mentions.

@@ -113,7 +113,7 @@ impl KernelLaunch<'_> {
             iterations = iterations * &some_groups.iterations.0;
             of = of * &some_groups.iterations.1;
         }
-        add((true, what), self.device.known.narrowed(choice(every, &count, 0)));
+        add((true, what), self.device.known.narrowed(choice(&every, &count, 0)));
         let of_warps = !matches!(what, LeastCount::GlobalBytes | LeastCount::LocalBytes);
         let warps = if of_warps { ceil_div(items, self.device.warp) } else { Expr::Int(1) };
         let of_groups = &count * groups * warps;
@@ -123,6 +123,6 @@ impl KernelLaunch<'_> {
             true => max(of_groups, quotient(count * iterations, max(1, of * self.device.warp))),
             false => of_groups,
         };
-        add((false, what), some);
+        add((false, what), self.device.known.narrowed(choice(every, 0, some)));
     }
 }

@@ -139,6 +139,10 @@ impl Walk<'_> {
         let last = all - 1;
         for number in numbers {
             if !mentions(&number, "$group_") {
+                if let Some((d, some)) = self.items_above(&number) {
+                    self.restrict(&mut inside, (d, some));
+                    continue;
+                }
                 // The same in each group: that all items pass.
                 let holds = less(0, self.least_for_items(&number)?);
                 inside.taken = self.launch.device.known.narrowed(choice(holds, &inside.taken, 0));
@@ -208,13 +212,34 @@ impl Walk<'_> {
     /// all items; `None` if several dimensions decide it.
     fn groups_with(&self, above: &SymbolExpr) -> Option<(usize, Expr)> {
         let (d, first, falls) = self.falling(above)?;
-        let rises = (0 - &falls).simplified();
-        let all = self.launch.size("groups", d);
-        let falling = min(&all, ceil_div(max(0, &first), max(1, &falls)));
-        let rising = max(0, &all - min(&all, ceil_div(max(0, 1 - &first), max(1, &rises))));
-        let same = choice(less(0, &first), &all, 0);
-        let groups = choice(less(0, &falls), falling, choice(less(0, rises), rising, same));
-        Some((d, self.launch.device.known.narrowed(groups)))
+        Some((d, self.places_above(&first, &falls, &self.launch.size("groups", d))))
+    }
+
+    /// At how many of `all` places a number is above 0 that begins with `first` and falls evenly.
+    fn places_above(&self, first: &Expr, falls: &Expr, all: &Expr) -> Expr {
+        let rises = (0 - falls).simplified();
+        let falling = min(all, ceil_div(max(0, first), max(1, falls)));
+        let rising = max(0, all - min(all, ceil_div(max(0, 1 - first), max(1, &rises))));
+        let same = choice(less(0, first), all, 0);
+        let places = choice(less(0, falls), falling, choice(less(0, rises), rising, same));
+        self.launch.device.known.narrowed(places)
+    }
+
+    /// The items of each group for which a number is above 0 that changes evenly with their places
+    /// in one dimension, in all iterations.
+    fn items_above(&self, number: &SymbolExpr) -> Option<(usize, GroupsOfDimension)> {
+        let mut dimensions = (0..3).filter(|d| mentions(number, &format!("$lid_{d}")));
+        let (Some(d), None) = (dimensions.next(), dimensions.next()) else { return None };
+        if mentions(number, TURN) || !is_affine_in_place(number) {
+            return None;
+        }
+        let first = self.at_place(number, [false; 3], [0; 3])?;
+        let rises = self.launch.put_in(&coefficient(number, &format!("$lid_{d}")))?;
+        let [items, groups] = ["local", "groups"].map(|what| self.launch.size(what, d));
+        let some = self.places_above(&first, &(0 - rises).simplified(), &items);
+        let all = Expr::binary(BinaryOp::Eq, some.clone(), items);
+        let iterations = (&groups * some, Expr::Int(1));
+        Some((d, GroupsOfDimension { groups: choice(all, groups, 0), iterations }))
     }
 
     /// Of a number that changes evenly with the groups of one dimension: the dimension, the least
@@ -280,9 +305,14 @@ impl Walk<'_> {
         around.at_step[d] = Some(match around.at_step[d].take() {
             Some(before) if before == some_groups => before,
             Some(before) => {
-                let groups = max(0, before.groups + some_groups.groups - all);
+                let groups = max(0, before.groups + some_groups.groups - &all);
                 let items = self.launch.size("local", d);
-                GroupsOfDimension { iterations: (&groups * items, Expr::Int(1)), groups }
+                let (own, others) = (before.iterations, some_groups.iterations);
+                let both = match [&own.1, &others.1].iter().all(|of| **of == Expr::Int(1)) {
+                    true => max(&groups * &items, own.0 + others.0 - all * items),
+                    false => &groups * items,
+                };
+                GroupsOfDimension { iterations: (both, Expr::Int(1)), groups }
             }
             None => some_groups,
         });

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::Reader;
 use super::access::only;
-use super::formulas::{Covered, Formula, FormulaId, StoredValue};
+use super::formulas::{self, Covered, Formula, FormulaId, Guard, StoredValue};
 use super::probe::{Change, Probe};
-use super::symbolic::{AtomKind, Leaf, Poly};
+use super::symbolic::{Atom, AtomKind, Leaf, Poly};
 use super::types::{parts, scalar_bytes};
 use super::value::{ReadState, ReadValue, VariableIds};
 use crate::ast::{AddressSpace, Type, VariableId};
@@ -90,9 +90,9 @@ impl Reader<'_> {
             Fit::Part => {
                 let part = self.formulas.element(&mut self.terms, whole, offset);
                 if self.probing == 0
-                    && let Some(counters) = self.covers(ids, offset, ty)
+                    && let Some(covered) = self.covers((ids, whole), offset, ty)
                 {
-                    self.formulas.covering.insert(part, (Covered::Array(whole), counters));
+                    self.formulas.covering.insert(part, covered);
                 }
                 part
             }
@@ -162,26 +162,51 @@ impl Reader<'_> {
         }
     }
 
-    /// The loops around that have an offset at each part of this type of a variable.
-    fn covers(&mut self, ids: &VariableIds, offset: &Poly, ty: &Type) -> Option<Vec<Leaf>> {
-        let whole = self.type_of(*ids.first()?)?.clone();
-        let size = self.bytes(&whole).ok()?;
-        let mut step = self.bytes(ty).ok()?;
+    /// Which parts of this type of a variable loops around have at an offset, and these loops.
+    fn covers(
+        &mut self,
+        (ids, whole): (&VariableIds, FormulaId),
+        offset: &Poly,
+        ty: &Type,
+    ) -> Option<(Covered, Vec<Leaf>)> {
+        let array = self.type_of(*ids.first()?)?.clone();
+        let (size, part) = (self.bytes(&array).ok()?, self.bytes(ty).ok()?);
         let counters = self.terms.leaves(offset);
-        let (mut left, mut rest) = (counters.clone(), offset.clone());
+        let factors = counters.iter().map(|leaf| {
+            let atom = self.terms.atom_of(*leaf)?;
+            Some((atom, *leaf, self.terms.linear(offset, atom)?.0))
+        });
+        let mut left: Vec<(Atom, Leaf, Poly)> = factors.collect::<Option<_>>()?;
+        let least = left.iter().filter_map(|(.., factor)| self.terms.only_value(factor)).min();
+        let least = least.and_then(|least| i64::try_from(least).ok());
+        let stride = least.zip(part.constant()).map_or(1, |(least, part)| least / part.max(1));
+        let stride = stride.max(1);
+        let (mut step, mut rest) = (part.scale(stride)?, offset.clone());
+        let mut holds = Poly::int(1);
         while !left.is_empty() {
-            let terms = &self.terms;
-            let next = left.iter().position(|leaf| {
-                let factor = terms.atom_of(*leaf).and_then(|atom| terms.linear(offset, atom));
-                factor.is_some_and(|(factor, _)| factor == step)
-            })?;
-            let leaf = left.remove(next);
-            let atom = terms.atom_of(leaf)?;
+            let next = left.iter().position(|(.., factor)| *factor == step);
+            let (atom, leaf, factor) = left.remove(next.or((left.len() == 1).then_some(0))?);
+            let fits = self.terms.equal(&factor, &step);
+            holds = self.terms.and(&holds, &fits);
             let iterations = self.terms.last_iteration(leaf)?.add(&Poly::int(1))?;
-            rest = rest.sub(&self.terms.mul(&step, &Poly::atom(atom)))?;
-            step = self.terms.mul(&step, &iterations);
+            rest = rest.sub(&self.terms.mul(&factor, &Poly::atom(atom)))?;
+            step = self.terms.mul(&factor, &iterations);
         }
-        (rest == Poly::int(0) && step == size).then_some(counters)
+        let fits = self.terms.equal(&step, &size);
+        holds = self.terms.and(&holds, &fits);
+        holds = self.terms.with_only_values(&holds);
+        let first = match rest.constant()? {
+            0 => 0,
+            bytes => bytes.checked_div(part.constant()?)?,
+        };
+        if holds == Poly::int(0) || part.scale(first)? != rest || !(0..stride).contains(&first) {
+            return None;
+        }
+        let guard = (holds != Poly::int(1)).then(|| {
+            self.forks += 1;
+            formulas::number(&mut self.formulas.guards, Guard::Side(holds), self.forks)
+        });
+        Some((Covered::Array { array: whole, stride, first, guard }, counters))
     }
 
     /// Notes that something of a type stands at an offset in one of these.

@@ -60,7 +60,7 @@ impl<'s, 'a> TableEncoding<'s, 'a> {
         if !tables.is_exact() {
             return None;
         }
-        let kept = search.configurations.relation(&tables.kept, &limits, |_, _| Some(0)).ok()?;
+        let kept = search.configurations.relation(&tables.kept, &limits, || |_, _| Some(0)).ok()?;
         Some(TableEncoding { search, tables, kept })
     }
 

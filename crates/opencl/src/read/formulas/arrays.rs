@@ -200,6 +200,9 @@ impl Search<'_> {
         let mut still = BTreeSet::new();
         for leaf in store.loops.iter().filter(|leaf| !around.contains(leaf)) {
             let Some(atom) = self.terms.atom_of(*leaf) else { continue };
+            if self.terms.interval(&Poly::atom(atom)).greatest < 1 {
+                continue;
+            }
             let mut steps = steps(self.terms, &store.offset, atom).unwrap_or_default();
             steps.retain(|(_, last)| *last > 0);
             let mut own = Vec::new();

@@ -51,12 +51,13 @@ impl Formulas {
         None
     }
 
-    /// Whether an operation may be superfluous in all iterations: a condition decides whether one
-    /// operand ever changes, which is a constant such as 0 before the loop, or the components of a
-    /// vector in an array are constants.
+    /// Whether an operation may be superfluous in all iterations: one operand is a constant in each,
+    /// or a condition decides whether it ever changes, which is a constant such as 0 before the
+    /// loop, or the components of a vector in an array are constants.
     pub fn may_be_none(&self, terms: &PolyTerms, id: FormulaId) -> bool {
         let Formula::Computed(op, parts) = self.get(id) else { return false };
         parts.iter().any(|part| match self.get(*part) {
+            _ if self.constant_throughout(*part) => true,
             Formula::Carried(leaf, variable, start) => {
                 let end = self.end_of(*leaf, *variable).map(|end| self.get(end));
                 let Some(Formula::Either(sides)) = end else { return false };
@@ -67,6 +68,29 @@ impl Formulas {
                 Some((Covered::Vector(vector), _)) if self.holds_constant(terms, *vector)),
             _ => false,
         })
+    }
+
+    /// Whether a formula that loops change is one of constants in each iteration.
+    fn constant_throughout(&self, id: FormulaId) -> bool {
+        let (mut seen, mut left) = (HashSet::new(), vec![id]);
+        let mut changes = false;
+        while let Some(id) = left.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match self.get(id) {
+                Formula::Constant(_) => {}
+                Formula::Computed(_, parts) | Formula::Vector(parts) => left.extend(parts),
+                Formula::Component(base, _) | Formula::After(_, base) => left.push(*base),
+                Formula::Carried(leaf, variable, start) => {
+                    let Some(end) = self.end_of(*leaf, *variable) else { return false };
+                    left.extend([*start, end]);
+                    changes = true;
+                }
+                _ => return false,
+            }
+        }
+        changes
     }
 
     /// Whether what stands at an offset in an array may be a constant.

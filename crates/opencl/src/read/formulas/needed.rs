@@ -36,6 +36,8 @@ pub(super) struct Search<'f> {
     pub formulas: &'f Formulas,
     pub terms: &'f mut PolyTerms,
     found: HashMap<(FormulaId, Part), Vec<Way>>,
+    /// Arrays by stride, of whose parts these are needed in one way, by the first of each.
+    strided: HashMap<(FormulaId, i64, Option<u8>, Way), HashSet<i64>>,
     /// By the number of conditions: what has few is visited first.
     left: BTreeMap<usize, Vec<Wanted>>,
     /// All guards, and those with other counters.
@@ -51,6 +53,7 @@ impl Formulas {
             formulas: self,
             terms,
             found: HashMap::new(),
+            strided: HashMap::new(),
             left: BTreeMap::new(),
             guards: self.guards.clone(),
             branches: IndexSet::new(),
@@ -244,9 +247,15 @@ impl Search<'_> {
         {
             let lane = if let Part::Component(lane) = part { Some(*lane) } else { None };
             match covered {
-                Covered::Array(array) => {
-                    for at in self.stored_offsets(*array) {
-                        self.want(*array, Part::Element(at, lane), way.clone());
+                Covered::Array { array, stride, first, guard } => {
+                    let mut way = way.clone();
+                    way.path.extend(guard);
+                    let parts = self.strided.entry((*array, *stride, lane, way.clone()));
+                    let parts = parts.or_default();
+                    if parts.insert(*first) && parts.len() as i64 == *stride {
+                        for at in self.stored_offsets(*array) {
+                            self.want(*array, Part::Element(at, lane), way.clone());
+                        }
                     }
                 }
                 Covered::Vector(vector) => self.want(*vector, Part::Whole, way.clone()),

@@ -90,6 +90,9 @@ pub(super) fn steps(
     if !terms.has(&growth, counter) {
         return Some(vec![(growth, last)]);
     }
+    if let Some(step) = step_of_quotient(terms, offset, counter) {
+        return Some(vec![(step, last)]);
+    }
     let (mut factors, mut divisor) = ([Poly::int(0), Poly::int(0), Poly::int(0)], None);
     let mut rest = offset.clone();
     let moving = offset.distinct_atoms();
@@ -114,6 +117,22 @@ pub(super) fn steps(
     let of_quotient = quotient.add(&whole.scale(divisor)?)?;
     let divisor = i128::from(divisor);
     Some(vec![(whole.add(&remainder)?, last.min(divisor - 1)), (of_quotient, last / divisor)])
+}
+
+/// By how much a counter moves an offset that has it in one quotient by a constant alone, of what it
+/// moves by a number that is not known before the launch; but for rounding, times the constant.
+fn step_of_quotient(terms: &PolyTerms, offset: &Poly, counter: Atom) -> Option<Poly> {
+    let atoms = offset.distinct_atoms().into_iter();
+    let mut moving = atoms.filter(|atom| terms.has(&Poly::atom(*atom), counter));
+    let (Some(quotient), None) = (moving.next(), moving.next()) else { return None };
+    let AtomKind::Quotient(of, by) = terms.kind(quotient) else { return None };
+    let ((factor, _), (step, rest)) = (offset.linear_in(quotient)?, of.linear_in(counter)?);
+    let at_launch =
+        |atom| matches!(terms.kind(atom), AtomKind::Name(name) if name.starts_with('$'));
+    let evenly = by.constant()? > 0
+        && step.atoms().any(at_launch)
+        && ![&step, &rest, &factor].iter().any(|part| terms.has(part, counter));
+    evenly.then(|| factor.mul(&step))?
 }
 
 /// A polynomial but for a factor of all its coefficients, and that factor; 0 of 0.

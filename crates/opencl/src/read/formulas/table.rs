@@ -18,7 +18,14 @@ type Origin = (FormulaId, HashMap<Leaf, Poly>, Vec<(Leaf, FormulaId)>);
 /// What iterations of loops find all parts of.
 #[derive(Debug, Clone, Copy)]
 pub enum Covered {
-    Array(FormulaId),
+    /// Every `stride`-th part of an array, from the one with number `first` on, where a guard
+    /// holds, if there is one.
+    Array {
+        array: FormulaId,
+        stride: i64,
+        first: i64,
+        guard: Option<u32>,
+    },
     Vector(FormulaId),
 }
 

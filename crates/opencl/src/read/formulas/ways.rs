@@ -64,7 +64,7 @@ fn are_sides(guards: &Guards, a: u32, b: u32) -> bool {
 pub type Needs = HashMap<FormulaId, Vec<(u8, Way)>>;
 
 /// Executions of a formula that are needed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Way {
     /// Loops of which only one iteration is known to be needed.
     pub once: BTreeSet<Leaf>,
