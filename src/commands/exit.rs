@@ -100,6 +100,12 @@ pub enum CliError {
 }
 
 impl CliError {
+    /// Why a format cannot have a problem.
+    pub fn not_written(format: &str, what: &str) -> CliError {
+        let format = format!("--to {format}");
+        CliError::Input(format!("{format}: {what}; `tickbound tune` finds the least time without"))
+    }
+
     /// The fault is in tickbound, not in what it was given.
     pub fn is_fault(&self) -> bool {
         match self {

@@ -15,6 +15,7 @@
 //! - [`labels`]: the same by prices and labels, where parameters share something;
 //! - [`smt`], [`pseudo_boolean`]: the same for solvers and a checker that others have written, and
 //!   [`tools`], which asks them;
+//! - [`optimise`]: the problem, with its run time as an objective, for optimisers of others;
 //! - [`mod@write`]: a certificate for a problem and its least time;
 //! - [`check`]: all of it checked, and what had to be trusted.
 
@@ -24,6 +25,7 @@ pub mod check;
 pub mod folder;
 pub mod inequalities;
 pub mod labels;
+pub mod optimise;
 pub mod prove;
 pub mod pseudo_boolean;
 mod refusal;

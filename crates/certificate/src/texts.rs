@@ -8,7 +8,7 @@ use tickbound_model::{Configuration, Problem};
 
 use crate::folder::{Proved, Text, Texts};
 use crate::prove::{MAX_ROWS, prove};
-use crate::pseudo_boolean::clusters::{ClusterTables, shapes};
+use crate::pseudo_boolean::clusters::{ClusterTables, MAX_FORMULA_ROWS, shapes};
 use crate::pseudo_boolean::formula::{PseudoBooleanFormula, clusters};
 use crate::pseudo_boolean::proof::{is_one, proof};
 use crate::refusal::Refusal;
@@ -40,7 +40,8 @@ pub fn texts(
             // The clusters of a group do not make up the launch.
             _ => prove(obligation, false, MAX_ROWS, stop)?,
         };
-        let tables = ClusterTables::new(obligation, shapes(obligation, &proof_of_all)?, stop)?;
+        let shapes = shapes(obligation, &proof_of_all)?;
+        let tables = ClusterTables::new(obligation, shapes, MAX_FORMULA_ROWS, stop)?;
         let formula = PseudoBooleanFormula::new(obligation, &tables);
         let numbers = numbers(obligation, configuration)?;
         let proof = proof(&formula, &tables, (&numbers, time))?;
@@ -72,7 +73,8 @@ pub fn same(
         let own = match text {
             Text::Question | Text::Induction => asked(*text, &obligation, time, stop)?,
             Text::Formula => {
-                let tables = ClusterTables::new(&obligation, clusters(given)?, stop)?;
+                let shapes = clusters(given)?;
+                let tables = ClusterTables::new(&obligation, shapes, MAX_FORMULA_ROWS, stop)?;
                 PseudoBooleanFormula::new(&obligation, &tables).text(&tables.shapes)?
             }
             Text::FormulaProof => {

@@ -15,6 +15,7 @@ mod labels;
 mod large;
 mod marked;
 mod mutations;
+mod optimise;
 mod outside;
 mod random;
 mod schedules;

@@ -21,7 +21,7 @@ pub mod interval;
 pub mod parse;
 mod partial_eval;
 mod python;
-mod restrict;
+pub mod restrict;
 mod simplify;
 
 pub use eval::EvalError;

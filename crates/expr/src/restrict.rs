@@ -1,6 +1,6 @@
 //! Expressions without what only other values of their names would need.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap as HashMap;
 
@@ -8,7 +8,7 @@ use super::eval::{integer_binary, integer_call};
 use super::expr::{BinaryOp, Expr, Function, Slot};
 
 /// The values of an expression in some environments; `None`: it has no value there.
-type Values = Rc<[Option<i64>]>;
+type Values = Arc<[Option<i64>]>;
 
 impl Expr {
     /// The expression without what these environments do not need: an operation that is one number
@@ -37,14 +37,44 @@ impl Expr {
     /// # Panics
     /// Never for an expression resolved against the scope that made the environments.
     pub fn over(&self, common: &[i64], envs: &[&[i64]]) -> Expr {
-        if envs.is_empty() {
-            return self.clone();
+        let own = envs.iter().map(|env| env.to_vec()).collect();
+        Restriction::new(common.to_vec(), own).of(self)
+    }
+}
+
+/// Environments, with what is known of the parts of expressions in them.
+#[derive(Debug, Default)]
+pub struct Restriction {
+    common: Vec<i64>,
+    envs: Vec<Vec<i64>>,
+    nodes: Nodes,
+    known: HashMap<Part, (Part, Values)>,
+}
+
+/// Most values of parts, of 16 bytes, that are kept from one expression to the next.
+const MAX_KEPT: usize = 1 << 17;
+
+impl Restriction {
+    /// That the first slots have the values `common`, and the others those of each environment.
+    pub fn new(common: Vec<i64>, envs: Vec<Vec<i64>>) -> Restriction {
+        Restriction { common, envs, ..Restriction::default() }
+    }
+
+    /// As [`Expr::over`]: what expressions have in common is evaluated once.
+    pub fn of(&mut self, expr: &Expr) -> Expr {
+        if self.envs.is_empty() {
+            return expr.clone();
         }
-        let mut nodes = Nodes::default();
-        let root = nodes.add_all(self);
-        let known = HashMap::default();
-        let (root, _) = Over { nodes: &mut nodes, common, envs, known }.of(root);
-        nodes.whole(root)
+        if self.nodes.all.len().saturating_mul(self.envs.len()) > MAX_KEPT {
+            (self.nodes, self.known) = Default::default();
+        }
+        let root = self.nodes.add_all(expr);
+        let envs: Vec<&[i64]> = self.envs.iter().map(Vec::as_slice).collect();
+        let known = std::mem::take(&mut self.known);
+        let mut over = Over { nodes: &mut self.nodes, common: &self.common, envs: &envs, known };
+        let (root, _) = over.of(root);
+        self.known = over.known;
+        self.nodes.whole(root)
     }
 }
 
@@ -64,7 +94,7 @@ enum Node {
     Call(Function, Vec<Part>),
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Nodes {
     all: Vec<Node>,
     numbers: HashMap<Node, Part>,

@@ -12,8 +12,8 @@ use tickbound_expr::domain::Domain;
 
 impl Problem {
     /// The whole problem in the problem format, its platform, inputs and program written out; the
-    /// named sizes and the source of the kernel are left out; parts of a long usage are definitions.
-    /// To be read again it must keep to the limits of a written problem.
+    /// named sizes and the source of the kernel are left out; parts of a long usage are
+    /// definitions. To be read again it must keep to the limits of a written problem.
     pub fn json(&self) -> Value {
         let short = self.with_short_usage();
         let short = short.as_ref().unwrap_or(self);

@@ -18,6 +18,7 @@ use tickbound_model::space::Configurations;
 
 use super::factored::{FactorProduct, FactoredSum, ProductValues};
 use crate::cost::Cost;
+use crate::term::Term;
 
 /// A cost in tables.
 #[derive(Debug, Clone)]
@@ -117,7 +118,12 @@ impl CostTables {
         for product in &self.normal.sum {
             all.entry(product.parameters(problem)).or_default().push(product.clone());
         }
-        all.into_values().collect()
+        let groups = all.into_iter().map(|(parameters, group)| {
+            // Where a sum takes all parameters, products have smaller tables on the way.
+            let narrow = |sum: &Term| sum.parameters(problem).len() < parameters.len();
+            group.into_iter().coalesce(|a, b| joined(a, b, narrow)).collect()
+        });
+        groups.collect()
     }
 
     fn relation(
@@ -191,12 +197,34 @@ impl CostTables {
     }
 }
 
+/// Most products that are joined to one.
+const MAX_JOINED: usize = 64;
+
+/// Two products that begin alike as one whose last factor is a sum, if that is `narrow`.
+fn joined(
+    mut a: FactorProduct,
+    b: FactorProduct,
+    narrow: impl Fn(&Term) -> bool,
+) -> Result<FactorProduct, (FactorProduct, FactorProduct)> {
+    let alike = a.0.iter().zip(&b.0).take_while(|(a, b)| a == b).count();
+    let mut parts = match &a.0[alike..] {
+        [Term::Sum(parts)] => parts.clone(),
+        rest => vec![Term::Product(rest.to_vec())],
+    };
+    parts.push(Term::Product(b.0[alike..].to_vec()));
+    let (parts, sum) = (parts.len(), Term::Sum(parts));
+    if alike == 0 || parts > MAX_JOINED || !narrow(&sum) {
+        return Err((a, b));
+    }
+    a.0.truncate(alike);
+    a.0.push(sum);
+    Ok(a)
+}
+
 /// What some products come to at least, over the whole box of values.
 fn least(configurations: &Configurations<'_>, products: &[FactorProduct]) -> i64 {
     let of: Vec<Interval> = configurations.intervals();
-    let one = |p: &FactorProduct| {
-        super::term::Term::Product(p.0.clone()).least(&of).unwrap_or(Least::FAILS.0)
-    };
+    let one = |p: &FactorProduct| Term::Product(p.0.clone()).least(&of).unwrap_or(Least::FAILS.0);
     products.iter().map(one).fold(0, added)
 }
 

@@ -15,7 +15,7 @@ use crate::walk::Walk;
 use tickbound_timing::obligation::{Obligation, TimePart};
 
 /// Most rows of all tables together.
-const MAX_ROWS: usize = 20_000;
+pub const MAX_FORMULA_ROWS: usize = 20_000;
 
 /// One cluster, by the numbers of parameters, parts and clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub struct ClusterTables {
 }
 
 impl ClusterTables {
-    /// The tables of an obligation.
+    /// The tables of an obligation, with at most `limit` rows.
     ///
     /// # Errors
     /// The clusters leave out a part or a condition, a table is too large, a part has no value, or
@@ -75,6 +75,7 @@ impl ClusterTables {
     pub fn new(
         obligation: &Obligation<'_>,
         shapes: Vec<ClusterShape>,
+        limit: usize,
         stop: &dyn Fn() -> bool,
     ) -> Result<ClusterTables, Refusal> {
         let parts = inequalities::parts(obligation, false);
@@ -88,7 +89,7 @@ impl ClusterTables {
                 let choice = shape.over.iter().map(|p| indices[*p]).collect();
                 own.push((choice, ticks(taken, env)?));
                 count += 1;
-                match count > MAX_ROWS {
+                match count > limit {
                     true => Err(Refusal::TooLarge("tables of too many rows for a formula")),
                     false => Ok(()),
                 }

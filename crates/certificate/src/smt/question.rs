@@ -25,20 +25,38 @@ pub fn question(
     time: i64,
     stop: &dyn Fn() -> bool,
 ) -> Result<String, Refusal> {
-    let mut text = String::from(
+    let (problem, ticks) = space_and_ticks(obligation, stop)?;
+    let time = number(i128::from(time));
+    Ok(format!(
         "; Does a valid configuration take fewer ticks than claimed? The answer of a true claim is \
-         unsat.\n",
-    );
+         unsat.\n(set-logic QF_LIA)\n{problem}(assert (< {ticks} {time}))\n(check-sat)\n"
+    ))
+}
+
+/// The least time as the objective of a problem for `minimize`.
+///
+/// # Errors
+/// The text would be too long, or a stop.
+pub fn minimisation(
+    obligation: &Obligation<'_>,
+    stop: &dyn Fn() -> bool,
+) -> Result<String, Refusal> {
+    let (problem, ticks) = space_and_ticks(obligation, stop)?;
+    Ok(format!(
+        "{problem}(declare-fun time () Int)\n(assert (= time {ticks}))\n(minimize time)\n\
+         (check-sat)\n(get-objectives)\n(get-model)\n"
+    ))
+}
+
+/// The parameters, conditions and definitions, and the run time as a term over these.
+fn space_and_ticks(
+    obligation: &Obligation<'_>,
+    stop: &dyn Fn() -> bool,
+) -> Result<(String, String), Refusal> {
     let mut terms = SmtTerms::new(obligation, stop);
     let space = space(&mut terms, obligation)?;
     let ticks = ticks(&mut terms, obligation)?;
-    let (definitions, time) = (terms.definitions(), number(i128::from(time)));
-    let _ = write!(
-        text,
-        "(set-logic QF_LIA)\n{space}; the time\n{definitions}(assert (< {ticks} \
-         {time}))\n(check-sat)\n"
-    );
-    Ok(text)
+    Ok((format!("{space}; the time\n{}", terms.definitions()), ticks))
 }
 
 /// The parameters, and what a valid configuration satisfies.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use itertools::Itertools;
 use tickbound_elimination::TableLimits;
 use tickbound_expr::interval::Interval;
+use tickbound_expr::restrict::Restriction;
 use tickbound_expr::{Expr, Slot};
 use tickbound_model::{Configurations, Problem};
 
@@ -18,15 +19,19 @@ pub(crate) struct Known<'c> {
     ranges: Vec<Interval>,
     /// The configurations, and the variant's values of the structural symbols, if known.
     variant: Option<(&'c Occurring<'c>, &'c [i64])>,
+    /// Its configurations by the parameters of numbers, where they are not too many.
+    restrictions: Arc<Mutex<Restrictions>>,
     /// The values of all names in one configuration; empty where none is known.
     pub typical: Vec<i64>,
 }
+
+type Restrictions = HashMap<Vec<usize>, Option<Restriction>>;
 
 impl Known<'_> {
     /// Of a problem, for any values of its structural symbols.
     pub fn of(problem: &Problem, configurations: &Configurations<'_>) -> Known<'static> {
         let (inputs, ranges) = (Inputs::of(problem), ranges(problem, configurations));
-        Known { inputs, ranges, variant: None, typical: Vec::new() }
+        Known { inputs, ranges, ..Known::default() }
     }
 
     /// That these slots are inputs.
@@ -42,7 +47,7 @@ impl Known<'_> {
             inputs: self.inputs.clone(),
             ranges: self.ranges.clone(),
             variant: occurring.configurations.is_complete().then_some((occurring, values)),
-            typical: Vec::new(),
+            ..Known::default()
         }
     }
 
@@ -50,7 +55,12 @@ impl Known<'_> {
     pub fn narrowed(&self, number: Expr) -> Expr {
         match (self.variant, &number) {
             (None, _) | (_, Expr::Int(_) | Expr::Name(_)) => number,
-            (Some((occurring, values)), _) => occurring.narrowed(&number, values),
+            (Some((occurring, values)), _) => {
+                // What is in it is whole even if a thread ended early.
+                let known = self.restrictions.lock();
+                let mut known = known.unwrap_or_else(PoisonError::into_inner);
+                occurring.narrowed(&number, values, &mut known)
+            }
         }
     }
 
@@ -146,19 +156,18 @@ impl<'c> Occurring<'c> {
     }
 
     /// A number without what configurations with these values do not need, or its parts so.
-    fn narrowed(&self, number: &Expr, values: &[i64]) -> Expr {
-        let known = self.environments(self.parameters(number));
-        let own = known.as_ref().and_then(|known| known.get(values));
-        match own.filter(|own| own.len() <= MAX_OF_A_VARIANT) {
-            Some(own) => {
-                let envs: Vec<&[i64]> = own.iter().map(Vec::as_slice).collect();
-                number.over(&self.common, &envs).simplified()
-            }
-            None => {
-                let narrowed = number.with_parts(|part| Some(self.narrowed(part, values)));
-                narrowed.unwrap_or_else(|| number.clone())
-            }
+    fn narrowed(&self, number: &Expr, values: &[i64], known: &mut Restrictions) -> Expr {
+        let own = known.entry(self.parameters(number)).or_insert_with_key(|parameters| {
+            let known = self.environments(parameters.clone());
+            let own = known.as_ref().and_then(|known| known.get(values));
+            let own = own.filter(|own| own.len() <= MAX_OF_A_VARIANT)?;
+            Some(Restriction::new(self.common.clone(), own.clone()))
+        });
+        if let Some(own) = own {
+            return own.of(number).simplified();
         }
+        let narrowed = number.with_parts(|part| Some(self.narrowed(part, values, known)));
+        narrowed.unwrap_or_else(|| number.clone())
     }
 
     /// The values of all names in a configuration with these values; empty if none is known.

@@ -51,9 +51,9 @@ impl Formulas {
         None
     }
 
-    /// Whether an operation may be superfluous in all iterations: one operand is a constant in each,
-    /// or a condition decides whether it ever changes, which is a constant such as 0 before the
-    /// loop, or the components of a vector in an array are constants.
+    /// Whether an operation may be superfluous in all iterations: one operand is a constant in
+    /// each, or a condition decides whether it ever changes, which is a constant such as 0 before
+    /// the loop, or the components of a vector in an array are constants.
     pub fn may_be_none(&self, terms: &PolyTerms, id: FormulaId) -> bool {
         let Formula::Computed(op, parts) = self.get(id) else { return false };
         parts.iter().any(|part| match self.get(*part) {

@@ -119,8 +119,8 @@ pub(super) fn steps(
     Some(vec![(whole.add(&remainder)?, last.min(divisor - 1)), (of_quotient, last / divisor)])
 }
 
-/// By how much a counter moves an offset that has it in one quotient by a constant alone, of what it
-/// moves by a number that is not known before the launch; but for rounding, times the constant.
+/// By how much a counter moves an offset that has it in one quotient by a constant alone, of what
+/// it moves by a number that is not known before the launch; but for rounding, times the constant.
 fn step_of_quotient(terms: &PolyTerms, offset: &Poly, counter: Atom) -> Option<Poly> {
     let atoms = offset.distinct_atoms().into_iter();
     let mut moving = atoms.filter(|atom| terms.has(&Poly::atom(*atom), counter));

@@ -1,15 +1,15 @@
 //! `tickbound export`.
 
-use tickbound_encodings::btor2::{self, Btor2Survey, SurveyError};
-use tickbound_encodings::plan::{Plan, PlanError};
+use tickbound_certificate::Refusal;
+use tickbound_certificate::optimise::{OptimiserFormat, optimisation};
 use tickbound_input::message::one_line;
-use tickbound_model::{Problem, Space, t1};
-use tickbound_simulator::simulate;
+use tickbound_model::t1;
 use tickbound_solver::bracket::Bracket;
-use tickbound_solver::prepare::{no_run, no_system};
 use tickbound_solver::symbolic::confirming_question;
 use tickbound_solver::{Encoding, SolveError};
 use tickbound_spin::promela::{self, Style};
+
+mod btor2;
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
@@ -30,6 +30,12 @@ enum Target {
     Btor2,
     /// Auto-tuners: the parameters, the conditions and the kernel as a T1 file
     T1,
+    /// Pseudo-Boolean solvers: a formula with the run time as its objective
+    Opb,
+    /// Constraint solvers: the same formula in FlatZinc
+    Flatzinc,
+    /// Z3 and OptiMathSAT: the parameters, the conditions, and the run time to minimize
+    Smt2Minimize,
 }
 
 /// Arguments of `export`.
@@ -84,7 +90,16 @@ pub(super) fn run(args: &ExportArgs) -> Result<Exit, CliError> {
     match args.to {
         Target::Promela => write_promela(args)?,
         Target::Smt2 => write_smt2(args)?,
-        Target::Btor2 => write_btor2(args)?,
+        Target::Btor2 => {
+            let problem = args.question.problem()?;
+            args.check()?;
+            let encoding = args.encoding.unwrap_or_default();
+            let text = btor2::text(&problem, encoding, args.faster_than)?;
+            say_or_save(args.output.as_deref(), &text)?;
+        }
+        Target::Opb => write_optimisation(args, OptimiserFormat::Opb)?,
+        Target::Flatzinc => write_optimisation(args, OptimiserFormat::FlatZinc)?,
+        Target::Smt2Minimize => write_optimisation(args, OptimiserFormat::Smt2)?,
         Target::T1 => {
             let problem = args.question.read()?;
             args.check()?;
@@ -101,7 +116,7 @@ fn write_smt2(args: &ExportArgs) -> Result<(), CliError> {
     let interrupt = stop::flag();
     let bracket = Bracket::new(None, interrupt, &|_| {});
     let confirmed = confirming_question(&problem, &bracket).map_err(|e| match e {
-        SolveError::Uncovered(what) => without("smt2", &what.to_string()),
+        SolveError::Uncovered(what) => CliError::not_written("smt2", &what.to_string()),
         e => e.into(),
     });
     let Some((least, question)) = confirmed? else {
@@ -121,52 +136,24 @@ fn write_smt2(args: &ExportArgs) -> Result<(), CliError> {
     say_or_save(args.output.as_deref(), &(about + &question))
 }
 
-/// Most steps of a run: those of `tick` go with the time.
-const MAX_STEPS: usize = 1_000_000;
-
-fn write_btor2(args: &ExportArgs) -> Result<(), CliError> {
+fn write_optimisation(args: &ExportArgs, format: OptimiserFormat) -> Result<(), CliError> {
     let problem = args.question.problem()?;
     args.check()?;
-    let encoding = args.encoding.unwrap_or_default();
-    let space = problem.space()?;
-    let plan = Plan::new(&problem, &space).map_err(without_steps)?;
-    let encoded = encoding.encode(&plan);
-    let system = encoded.map_err(|e| no_system(&problem, &space, encoding, e))?.system;
-    let survey = btor2::survey(&system, MAX_STEPS, &stop::is_due).map_err(|e| match e {
-        SurveyError::Run(c, e) => no_run(&problem, &space, encoding, c, e).into(),
-        SurveyError::Empty | SurveyError::Stopped => CliError::Input(format!("--to btor2: {e}")),
+    let text = optimisation(&problem, format, &stop::is_due).map_err(|refusal| match refusal {
+        Refusal::TooLarge(_) | Refusal::Obligation(_) => {
+            let to = clap::ValueEnum::to_possible_value(&args.to);
+            CliError::not_written(to.as_ref().map_or("", |to| to.get_name()), &refusal.to_string())
+        }
+        refusal => refusal.into(),
     })?;
-    simulated(&problem, &space, &survey)?;
-    let title = format!("{}, encoding {encoding}", problem.name);
-    let bound = args.faster_than.unwrap_or(survey.least.1);
-    let text = btor2::write(&system, &survey, &title, bound).map_err(SolveError::from)?;
-    say_or_save(args.output.as_deref(), &text)
-}
-
-/// The simulator confirms the encoding's time of the fastest configuration.
-fn simulated(problem: &Problem, space: &Space, survey: &Btor2Survey) -> Result<(), CliError> {
-    let (c, ticks) = survey.least;
-    let time = simulate(problem, &space.bound[c], &Default::default())?.time;
-    if time == ticks {
-        return Ok(());
-    }
-    let configuration = &space.bound[c].configuration;
-    Err(SolveError::disagreement(problem, configuration, ticks, Some(time)).into())
-}
-
-/// Why there is no transition system to write.
-fn without_steps(error: PlanError) -> CliError {
-    let what = match error {
-        PlanError::OpenSchedule => "platform.warps: the schedule is open",
-        PlanError::Resources => "profile resources: the time is one expression",
-        other => return SolveError::from(other).into(),
+    let about = format!("{}: the objective is the run time in ticks", one_line(&problem.name));
+    let text = match format {
+        // The first line is that of the format.
+        OptimiserFormat::Opb => text.replacen('\n', &format!("\n* {about}\n"), 1),
+        OptimiserFormat::FlatZinc => format!("% {about}\n{text}"),
+        OptimiserFormat::Smt2 => format!("; {about}\n{text}"),
     };
-    without("btor2", &format!("{what}, and no encoding has steps for that"))
-}
-
-/// Why a format cannot have the problem.
-fn without(format: &str, what: &str) -> CliError {
-    CliError::Input(format!("--to {format}: {what}; `tickbound tune` finds the least time without"))
+    say_or_save(args.output.as_deref(), &text)
 }
 
 fn write_promela(args: &ExportArgs) -> Result<(), CliError> {

@@ -1,0 +1,116 @@
+//! A problem as text for optimisers that others have written.
+//!
+//! In goes a problem, out comes a text whose solutions are the valid configurations and whose
+//! objective is the run time in ticks: the pseudo-Boolean formula of a certificate
+//! ([`crate::pseudo_boolean`]) in OPB or FlatZinc, or the sum in SMT-LIB 2 with `minimize`, the
+//! command of Z3 and OptiMathSAT.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+use itertools::Itertools;
+use tickbound_model::Problem;
+use tickbound_timing::obligation::Obligation;
+
+use crate::prove::{MAX_ROWS, prove};
+use crate::pseudo_boolean::clusters::{ClusterTables, shapes};
+use crate::pseudo_boolean::formula::{BooleanVariable, PseudoBooleanFormula};
+use crate::refusal::Refusal;
+use crate::smt::question::minimisation;
+
+/// What optimisers read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OptimiserFormat {
+    /// The format of the pseudo-Boolean competition.
+    Opb,
+    /// What MiniZinc hands to solvers.
+    FlatZinc,
+    /// SMT-LIB 2 with `minimize`.
+    Smt2,
+}
+
+/// Most rows of the tables of a formula: tens of megabytes.
+const MAX_EXPORTED_ROWS: usize = 1 << 18;
+
+/// The problem as a text in a format.
+///
+/// # Errors
+/// The time is no sum, the tables have too many rows, an expression has no value, or a stop.
+pub fn optimisation(
+    problem: &Problem,
+    format: OptimiserFormat,
+    stop: &dyn Fn() -> bool,
+) -> Result<String, Refusal> {
+    let obligation = Obligation::new(problem)?;
+    if format == OptimiserFormat::Smt2 {
+        return minimisation(&obligation, stop);
+    }
+    let proof = prove(&obligation, false, MAX_ROWS, stop)?;
+    let tables =
+        ClusterTables::new(&obligation, shapes(&obligation, &proof)?, MAX_EXPORTED_ROWS, stop)?;
+    let formula = PseudoBooleanFormula::new(&obligation, &tables);
+    match format {
+        OptimiserFormat::FlatZinc => flatzinc(&formula, &obligation),
+        _ => formula.text(&tables.shapes),
+    }
+}
+
+/// The formula in FlatZinc. Parameters are variables `parameter_NAME`, and the objective is `time`.
+fn flatzinc(
+    formula: &PseudoBooleanFormula,
+    obligation: &Obligation<'_>,
+) -> Result<String, Refusal> {
+    let name = |p: usize| format!("parameter_{}", obligation.problem.parameters[p].name);
+    let mut text = String::new();
+    for number in 1..=formula.variables.len() {
+        let _ = writeln!(text, "var 0..1: x{number};");
+    }
+    for (p, values) in obligation.values.iter().enumerate() {
+        let values = values.iter().sorted().join(",");
+        let _ = writeln!(text, "var {{{values}}}: {} :: output_var;", name(p));
+    }
+    let [least, most] = bounds(formula)?;
+    let _ = writeln!(text, "var {least}..{most}: time :: output_var;");
+    let mut equation = |terms: &mut dyn Iterator<Item = (i64, String)>, right: i64| {
+        let (factors, names): (Vec<i64>, Vec<String>) = terms.unzip();
+        let (factors, names) = (factors.iter().join(","), names.join(","));
+        let _ = writeln!(text, "constraint int_lin_eq([{factors}],[{names}],{right});");
+    };
+    let truths = |terms: &[(i64, usize)]| {
+        terms.iter().map(|(n, x)| (*n, format!("x{}", x + 1))).collect::<Vec<_>>()
+    };
+    for (terms, right) in formula.equations.values() {
+        equation(&mut truths(terms).into_iter(), *right);
+    }
+    for (p, values) in obligation.values.iter().enumerate() {
+        let truth =
+            |(v, value): (u32, &i64)| (*value, formula.literal(&BooleanVariable::Value(p, v)));
+        let own = (0..).zip(values).map(truth);
+        equation(&mut own.chain([(-1, name(p))]), 0);
+    }
+    let sum = truths(&formula.objective).into_iter();
+    equation(&mut sum.chain([(-1, "time".to_owned())]), 0);
+    text.push_str("solve minimize time;\n");
+    Ok(text)
+}
+
+/// Between which numbers the objective is where one row of each cluster holds.
+fn bounds(formula: &PseudoBooleanFormula) -> Result<[i64; 2], Refusal> {
+    let ticks: HashMap<usize, i64> = formula.objective.iter().map(|(n, x)| (*x, *n)).collect();
+    let mut of_clusters: BTreeMap<Option<usize>, [i64; 2]> = BTreeMap::new();
+    for (x, variable) in formula.variables.keys().enumerate() {
+        let cluster = match variable {
+            BooleanVariable::Row(cluster, _) => Some(*cluster),
+            BooleanVariable::One => None,
+            _ => continue,
+        };
+        let own = ticks.get(&x).copied().unwrap_or(0);
+        let range = of_clusters.entry(cluster).or_insert([own; 2]);
+        *range = [range[0].min(own), range[1].max(own)];
+    }
+    let sum = |end: usize| {
+        let sum = of_clusters.values().try_fold(0i64, |sum, range| sum.checked_add(range[end]));
+        sum.ok_or(Refusal::TooLarge("a sum of ticks beyond 63 bits"))
+    };
+    Ok([sum(0)?, sum(1)?])
+}
