@@ -2,5 +2,6 @@
 
 #[path = "../../expr/tests/random.rs"]
 mod random;
+mod spaces;
 mod t1;
 mod t1_random;
