@@ -29,7 +29,7 @@ DRAWS = 1000
 
 PAGE = """# Published spaces, beside Kernel Tuner
 
-Written by `scripts/published-spaces.py` on {date}: {cpu}, {cores} cores, shared with other jobs (load {before} when this began, {after} when it ended), \
+Written by `scripts/published-spaces.py` on {date}: {cpu}, {cores} cores, shared with other jobs (load {before:.2f} when this began, {after:.2f} when it ended), \
 tickbound {tickbound}, Kernel Tuner {kernel_tuner}, Python {python}.
 
 The eight spaces on which Willemsen, van Nieuwpoort and van Werkhoven measure Kernel Tuner (*Efficient Construction of Large Search Spaces for Auto-Tuning*, \
@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--date", required=True)
     arguments = parser.parse_args()
     before = os.getloadavg()[0]
-    head = ["space", "parameters", "points", "valid", "count", "list", f"draw {DRAWS:,}"]
+    head = ["space", "parameters", "points", "valid", "tickbound: count", "list", f"draw {DRAWS:,}"]
     head += ["Kernel Tuner: build", f"draw {DRAWS:,}"]
     table = ["| " + " | ".join(head) + " |", "| :--- |" + " ---: |" * (len(head) - 1)]
     for file in sorted((ROOT / "examples/spaces").glob("*.json")):
