@@ -84,7 +84,7 @@ def row(program: str, file: Path) -> str:
         expected, their_seconds = theirs(problem)
     listed = sorted(map(tuple, found["list"]))
     if int(found["count"]) != len(expected) or listed != sorted(map(tuple, expected)):
-        sys.exit(f"{file}: {found['count']} counted, {len(listed)} listed, Kernel Tuner: {len(expected)}")
+        sys.exit(f"{file}: differs: {found['count']} counted, {len(listed)} listed, Kernel Tuner: {len(expected)}")
     if len(found["drawn"]) != DRAWS or not set(map(tuple, found["drawn"])) <= set(listed):
         sys.exit(f"{file}: what was drawn is not in the list")
     numbers = [len(problem["parameters"]), found["points"], len(listed)]
