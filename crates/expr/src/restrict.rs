@@ -38,7 +38,7 @@ impl Expr {
     /// Never for an expression resolved against the scope that made the environments.
     pub fn over(&self, common: &[i64], envs: &[&[i64]]) -> Expr {
         let own = envs.iter().map(|env| env.to_vec()).collect();
-        Restriction::new(common.to_vec(), own).of(self)
+        Restriction::new(common.to_vec(), own).apply(self)
     }
 }
 
@@ -61,7 +61,7 @@ impl Restriction {
     }
 
     /// As [`Expr::over`]: what expressions have in common is evaluated once.
-    pub fn of(&mut self, expr: &Expr) -> Expr {
+    pub fn apply(&mut self, expr: &Expr) -> Expr {
         if self.envs.is_empty() {
             return expr.clone();
         }

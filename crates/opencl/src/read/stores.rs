@@ -177,7 +177,10 @@ impl Reader<'_> {
             Some((atom, *leaf, self.terms.linear(offset, atom)?.0))
         });
         let mut left: Vec<(Atom, Leaf, Poly)> = factors.collect::<Option<_>>()?;
-        let least = left.iter().filter_map(|(.., factor)| self.terms.only_value(factor)).min();
+        // Where no loop moves it, each part is one of as many as there are.
+        let moves = left.iter().map(|(.., factor)| factor);
+        let moves = if left.is_empty() { vec![&size] } else { moves.collect() };
+        let least = moves.into_iter().filter_map(|factor| self.terms.only_value(factor)).min();
         let least = least.and_then(|least| i64::try_from(least).ok());
         let stride = least.zip(part.constant()).map_or(1, |(least, part)| least / part.max(1));
         let stride = stride.max(1);

@@ -164,7 +164,7 @@ impl<'c> Occurring<'c> {
             Some(Restriction::new(self.common.clone(), own.clone()))
         });
         if let Some(own) = own {
-            return own.of(number).simplified();
+            return own.apply(number).simplified();
         }
         let narrowed = number.with_parts(|part| Some(self.narrowed(part, values, known)));
         narrowed.unwrap_or_else(|| number.clone())

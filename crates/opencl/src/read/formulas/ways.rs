@@ -81,9 +81,12 @@ pub struct Way {
 }
 
 impl Way {
-    /// Whether it has all executions of another one.
+    /// Whether it has all executions of another one, also where an offset says which iteration it
+    /// was.
     pub fn covers(&self, other: &Way) -> bool {
+        let left = |leaf| !other.left.contains(leaf) || self.left.contains(leaf);
         self.once.is_subset(&other.once)
+            && self.once.iter().all(left)
             && self.short.is_subset(&other.short)
             && self.path.is_subset(&other.path)
             && self.runs.is_subset(&other.runs)

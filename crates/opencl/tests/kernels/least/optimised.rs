@@ -275,7 +275,7 @@ fn what_is_unknown_is_not_one_value() {
 }
 
 /// Statements, T, and the real and special operations of an item.
-const BY_HAND: [(&str, u64, [i64; 2]); 13] = [
+const BY_HAND: [(&str, u64, [i64; 2]); 14] = [
     // Rows of an array behind a pointer: what the column that is read needs.
     (
         "float q[2][3];
@@ -339,6 +339,14 @@ const BY_HAND: [(&str, u64, [i64; 2]); 13] = [
         }",
         1,
         [28, 11],
+    ),
+    (
+        "float q[2] = {0, 0};
+        for (int i = 0; i < 8; ++i) for (int j = 0; j < 2; ++j) q[j] += sqrt(a[gid * 4 + i * 2 + j]);
+        float2 w; w.x = q[0]; w.y = q[1];
+        *(global float2 *)&out[gid * 8 + 256] = w;",
+        1,
+        [14, 16],
     ),
     (
         "float q[4] = {0, 0, 0, 0};
