@@ -81,8 +81,8 @@ pub struct Way {
 }
 
 impl Way {
-    /// Whether it has all executions of another one, also where an offset says which iteration it
-    /// was.
+    /// Whether it has all executions of another one, also where an offset gives the
+    /// iteration.
     pub fn covers(&self, other: &Way) -> bool {
         let left = |leaf| !other.left.contains(leaf) || self.left.contains(leaf);
         self.once.is_subset(&other.once)

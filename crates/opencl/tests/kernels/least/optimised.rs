@@ -342,7 +342,8 @@ const BY_HAND: [(&str, u64, [i64; 2]); 14] = [
     ),
     (
         "float q[2] = {0, 0};
-        for (int i = 0; i < 8; ++i) for (int j = 0; j < 2; ++j) q[j] += sqrt(a[gid * 4 + i * 2 + j]);
+        for (int i = 0; i < 8; ++i)
+            for (int j = 0; j < 2; ++j) q[j] += sqrt(a[gid * 4 + i * 2 + j]);
         float2 w; w.x = q[0]; w.y = q[1];
         *(global float2 *)&out[gid * 8 + 256] = w;",
         1,
