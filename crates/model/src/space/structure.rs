@@ -261,7 +261,7 @@ impl<'p> Configurations<'p> {
 
     /// A relation over some parameters: of the combinations that the conditions allow, where
     /// these parameters decide, those to which `cost()` gives a cost, given their indices and the
-    /// values of all slots. Each thread has its own `cost()`.
+    /// values of all slots. Each thread has its own `cost()`; in a thread pool there is one.
     ///
     /// # Errors
     /// There are too many combinations.
@@ -282,7 +282,10 @@ impl<'p> Configurations<'p> {
                 let mut cost = cost();
                 rows.iter().map(|(indices, env)| cost(indices, env)).collect::<Vec<_>>()
             };
-            let costs: Vec<Option<i64>> = match batch.len() <= CHUNK {
+            // A thread of the pool that waits for others takes up other work of its caller, which may
+            // in turn wait for this relation.
+            let alone = batch.len() <= CHUNK || rayon::current_thread_index().is_some();
+            let costs: Vec<Option<i64>> = match alone {
                 true => of_rows(batch),
                 false => batch.par_chunks(CHUNK).flat_map_iter(of_rows).collect(),
             };
