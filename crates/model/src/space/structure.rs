@@ -282,8 +282,8 @@ impl<'p> Configurations<'p> {
                 let mut cost = cost();
                 rows.iter().map(|(indices, env)| cost(indices, env)).collect::<Vec<_>>()
             };
-            // A thread of the pool that waits for others takes up other work of its caller, which may
-            // in turn wait for this relation.
+            // A thread of the pool that waits for others takes up other work of its caller, and
+            // that may in turn wait for this relation.
             let alone = batch.len() <= CHUNK || rayon::current_thread_index().is_some();
             let costs: Vec<Option<i64>> = match alone {
                 true => of_rows(batch),
