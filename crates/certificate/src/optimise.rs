@@ -35,7 +35,7 @@ const MAX_EXPORTED_ROWS: usize = 1 << 18;
 /// The problem as a text in a format.
 ///
 /// # Errors
-/// The time is no sum, the tables have too many rows, an expression has no value, or a stop.
+/// The time is not a sum, the tables have too many rows, an expression has no value, or a stop.
 pub fn optimisation(
     problem: &Problem,
     format: OptimiserFormat,
@@ -71,8 +71,8 @@ fn flatzinc(
     }
     let [least, most] = bounds(formula)?;
     let _ = writeln!(text, "var {least}..{most}: time :: output_var;");
-    let mut equation = |terms: &mut dyn Iterator<Item = (i64, String)>, right: i64| {
-        let (factors, names): (Vec<i64>, Vec<String>) = terms.unzip();
+    let mut equation = |terms: Vec<(i64, String)>, right: i64| {
+        let (factors, names): (Vec<i64>, Vec<String>) = terms.into_iter().unzip();
         let (factors, names) = (factors.iter().join(","), names.join(","));
         let _ = writeln!(text, "constraint int_lin_eq([{factors}],[{names}],{right});");
     };
@@ -80,16 +80,16 @@ fn flatzinc(
         terms.iter().map(|(n, x)| (*n, format!("x{}", x + 1))).collect::<Vec<_>>()
     };
     for (terms, right) in formula.equations.values() {
-        equation(&mut truths(terms).into_iter(), *right);
+        equation(truths(terms), *right);
     }
     for (p, values) in obligation.values.iter().enumerate() {
         let truth =
             |(v, value): (u32, &i64)| (*value, formula.literal(&BooleanVariable::Value(p, v)));
-        let own = (0..).zip(values).map(truth);
-        equation(&mut own.chain([(-1, name(p))]), 0);
+        equation((0..).zip(values).map(truth).chain([(-1, name(p))]).collect(), 0);
     }
-    let sum = truths(&formula.objective).into_iter();
-    equation(&mut sum.chain([(-1, "time".to_owned())]), 0);
+    let mut sum = truths(&formula.objective);
+    sum.push((-1, "time".to_owned()));
+    equation(sum, 0);
     text.push_str("solve minimize time;\n");
     Ok(text)
 }

@@ -10,7 +10,7 @@ use itertools::Itertools;
 use tickbound_model::Problem;
 
 use super::chain::ChainValues;
-use super::term::{Term, TermFault};
+use super::term::{Term, TermFault, product};
 
 /// Most products that a cost is written out as.
 const MAX_PRODUCTS: usize = 20_000;
@@ -62,18 +62,6 @@ impl<'f> ProductValues<'f> {
             None => factor.value(env),
         }))
     }
-}
-
-/// A product of factors up to the first that is 0.
-fn product(factors: impl Iterator<Item = Result<i64, TermFault>>) -> Result<i64, TermFault> {
-    let mut product = 1i64;
-    for factor in factors {
-        product = product.saturating_mul(factor?);
-        if product == 0 {
-            break;
-        }
-    }
-    Ok(product)
 }
 
 impl FactoredSum {

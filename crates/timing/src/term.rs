@@ -111,6 +111,20 @@ pub enum Class {
 /// Most items of a group that are examined one by one.
 const MAX_ITEMS: i64 = 1 << 20;
 
+/// A product of factors up to the first that is 0.
+pub(crate) fn product(
+    factors: impl Iterator<Item = Result<i64, TermFault>>,
+) -> Result<i64, TermFault> {
+    let mut product = 1i64;
+    for factor in factors {
+        product = product.saturating_mul(factor?);
+        if product == 0 {
+            break;
+        }
+    }
+    Ok(product)
+}
+
 impl Term {
     /// The value for a configuration, given the values of all slots; the greatest number if it
     /// leaves 63 bits.
@@ -126,16 +140,7 @@ impl Term {
             Term::Sum(parts) => {
                 parts.iter().map(|part| part.value(env)).fold_ok(0, i64::saturating_add)?
             }
-            Term::Product(factors) => {
-                let mut product = 1i64;
-                for factor in factors {
-                    product = product.saturating_mul(factor.value(env)?);
-                    if product == 0 {
-                        break;
-                    }
-                }
-                product
-            }
+            Term::Product(factors) => product(factors.iter().map(|factor| factor.value(env)))?,
             Term::Max(parts) => parts.iter().map(|part| part.value(env)).fold_ok(0, i64::max)?,
             Term::Rounds(rounds) => rounds.value(env)?,
             Term::Items(items) => items.value(env)?,

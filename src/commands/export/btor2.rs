@@ -13,7 +13,7 @@ use super::super::stop;
 /// Most steps of a run: those of `tick` go with the time.
 const MAX_STEPS: usize = 1_000_000;
 
-/// Writes the transition system, whose fastest run the simulator has confirmed.
+/// The transition system as text; the simulator has confirmed its fastest run.
 pub(super) fn text(
     problem: &Problem,
     encoding: Encoding,
@@ -44,7 +44,7 @@ fn simulated(problem: &Problem, space: &Space, survey: &Btor2Survey) -> Result<(
     Err(SolveError::disagreement(problem, configuration, ticks, Some(time)).into())
 }
 
-/// Why there is no transition system to write.
+/// Why the problem cannot be written as a transition system.
 fn without_steps(error: PlanError) -> CliError {
     let what = match error {
         PlanError::OpenSchedule => "platform.warps: the schedule is open",
