@@ -37,6 +37,7 @@ int clEnqueueNDRangeKernel(object, object, unsigned, data, data, data, unsigned,
 int clEnqueueTask(object, object, unsigned, data, data);
 int clEnqueueReadBuffer(object, object, unsigned, size_t, size_t, void *, unsigned, data, data);
 int clFinish(object);
+object clCreateUserEvent(object, int *);
 
 static const char *source =
     "kernel void scale(global float *x, float a, int n) {\n"
@@ -84,13 +85,17 @@ static void begin(void)
     y = MADE(clCreateBuffer(context, 1, 64, 0, &e));
 }
 
+/* An event that launches of `scale` wait for. */
+static object gate;
+
 static void run_scale(object kernel, size_t items, size_t local, int n)
 {
     float a = 0.5f;
     DONE(clSetKernelArg(kernel, 0, sizeof x, &x));
     DONE(clSetKernelArg(kernel, 1, sizeof a, &a));
     DONE(clSetKernelArg(kernel, 2, sizeof n, &n));
-    DONE(clEnqueueNDRangeKernel(queue, kernel, 1, 0, &items, local ? &local : 0, 0, 0, 0));
+    DONE(clEnqueueNDRangeKernel(queue, kernel, 1, 0, &items, local ? &local : 0, gate != 0,
+                                gate ? &gate : 0, 0));
 }
 
 static void run_rows(void)
@@ -170,10 +175,13 @@ static void run_linked(void)
     DONE(clEnqueueNDRangeKernel(queue, g, 1, 0, &items, 0, 0, 0, 0));
 }
 
-/* The child of a process that has launched something. */
+/* The child of a process that has launched something. The platform's threads are not in it, so that
+   nothing may reach them: PoCL could wait for one forever. */
 static void run_forked(void)
 {
+    int e;
     DONE(clFinish(queue));
+    gate = MADE(clCreateUserEvent(context, &e));
     int child = fork();
     if (!child) {
         for (int i = 0; i < 2; i++)
@@ -181,6 +189,7 @@ static void run_forked(void)
         _exit(0);
     }
     waitpid(child, 0, 0);
+    gate = 0;
 }
 
 static void run_binary(void)
