@@ -18,6 +18,9 @@ mod floors;
 mod fuzz;
 mod init;
 mod kernels;
+#[path = "../benches/spaces/mapping.rs"]
+mod mapping;
+mod mappings;
 mod measure;
 mod opencl;
 mod outputs;

@@ -11,6 +11,7 @@ mod common;
 
 mod chart;
 mod contenders;
+mod mapping;
 mod page;
 mod problems;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::contenders;
+use crate::{contenders, mapping};
 
 /// Problems of one kind, the smallest space first.
 pub struct Family {
@@ -26,7 +26,7 @@ pub enum Problem {
 
 /// All families.
 pub fn families() -> Vec<Family> {
-    vec![gemm(), chains(), trees(2), trees(3), kernels()]
+    vec![gemm(), chains(), trees(2), trees(3), mappings(), kernels()]
 }
 
 /// CLTune's GEMM with wider and wider domains.
@@ -142,6 +142,19 @@ fn tree(n: usize, width: usize) -> Value {
         }
     }
     problem(n, constraints, kernel)
+}
+
+/// Mappings of a matrix product on more and more levels of buffers.
+fn mappings() -> Family {
+    let problems = (1..=6)
+        .map(|levels| (format!("{levels} levels"), Problem::Made(mapping::problem(4096, levels))));
+    Family {
+        name: "Mappings",
+        about: "A product of 4096 by 4096 matrices mapped on levels of buffers: tiles, loop orders, \
+            and which matrices each buffer keeps (`benches/spaces/mapping.rs`).",
+        problems: problems.collect(),
+        grows: true,
+    }
 }
 
 /// A step that takes `sum % modulus + 1` ticks.

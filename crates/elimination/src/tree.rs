@@ -1,17 +1,23 @@
 //! Networks of relations, and the join tree that eliminating their variables makes.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use crate::TooWide;
-use crate::join::joined;
+use crate::join::{combined, joined};
 use crate::limits::TableLimits;
 use crate::relation::Relation;
 use crate::scope::VariableScope;
 use crate::weight::Weight;
 
+/// Rows of a join up to which the next variable is the one with the smallest estimate.
+const FIRST_ROWS: usize = 1 << 18;
+
 /// Variables and relations.
 #[derive(Debug, Clone, Default)]
 pub struct Network {
     sizes: Vec<u32>,
-    relations: Vec<Relation>,
+    relations: Vec<Arc<Relation>>,
 }
 
 impl Network {
@@ -26,7 +32,7 @@ impl Network {
     }
 
     /// The relations, in the order they were added.
-    pub fn relations(&self) -> &[Relation] {
+    pub fn relations(&self) -> &[Arc<Relation>] {
         &self.relations
     }
 
@@ -40,7 +46,7 @@ impl Network {
 
     /// Adds a relation over some of the variables.
     pub fn add(&mut self, relation: Relation) {
-        self.relations.push(relation);
+        self.relations.push(Arc::new(relation));
     }
 
     /// Drops the variables of a relation on which no cost depends. What its rows do not allow must
@@ -57,6 +63,22 @@ impl Network {
         relation
     }
 
+    /// Two relations as one over the variables of both: the rows that `filters`, over some of these
+    /// variables, allow, with the costs that `with` makes of both.
+    ///
+    /// # Errors
+    /// More rows than allowed, or a stop.
+    pub fn combined(
+        &self,
+        [a, b]: [&Relation; 2],
+        filters: &[Arc<Relation>],
+        with: impl Fn(i64, i64) -> i64,
+        limits: &TableLimits<'_>,
+    ) -> Result<Relation, TooWide> {
+        let all = a.scope.variables().iter().chain(b.scope.variables()).copied().collect();
+        combined([a, b], filters, VariableScope::new(&self.sizes, all)?, with, limits)
+    }
+
     /// Eliminates every variable that is not in `kept`.
     ///
     /// # Errors
@@ -66,8 +88,7 @@ impl Network {
         kept: &[usize],
         limits: &TableLimits<'_>,
     ) -> Result<Tree<W>, TooWide> {
-        let mut relations: Vec<Relation<W>> =
-            self.relations.iter().map(Relation::weighted).collect();
+        let mut relations: Vec<Relation<W>> = self.relations.iter().map(|r| r.weighted()).collect();
         // A variable that no relation mentions has all its values.
         for v in 0..self.sizes.len() {
             let scope = self.scope(&[v])?;
@@ -82,12 +103,7 @@ impl Network {
         let buckets = Vec::new();
         let kept = kept.to_vec();
         let mut tree = Tree { sizes: self.sizes.clone(), relations, live, buckets, kept };
-        let mut left: Vec<usize> =
-            (0..self.sizes.len()).filter(|v| !tree.kept.contains(v)).collect();
-        while let Some(next) = tree.cheapest(&left) {
-            left.retain(|v| *v != next);
-            tree.eliminate(next, limits)?;
-        }
+        tree.eliminate_all(limits)?;
         Ok(tree)
     }
 }
@@ -173,11 +189,47 @@ impl<W: Weight> Tree<W> {
         }
     }
 
+    /// Eliminates all variables but the kept ones. A join may be much larger than expected, and then
+    /// than those of other variables: joins of few rows are made first.
+    fn eliminate_all(&mut self, limits: &TableLimits<'_>) -> Result<(), TooWide> {
+        let mut left: Vec<usize> =
+            (0..self.sizes.len()).filter(|v| !self.kept.contains(v)).collect();
+        let largest = self.relations.iter().map(Relation::len).max().unwrap_or_default();
+        let mut rows = FIRST_ROWS.max(2 * largest).min(limits.rows);
+        // Variables whose joins are too large, with how large.
+        let mut failed: BTreeMap<usize, usize> = BTreeMap::new();
+        while !left.is_empty() {
+            let fits = |v: &&usize| failed.get(v).is_none_or(|size| *size <= rows);
+            let (next, last) = match self.cheapest(left.iter().filter(fits)) {
+                Some(next) => (next, false),
+                None if rows == limits.rows && !limits.divide => return Err(TooWide::Rows(rows)),
+                None if rows == limits.rows => {
+                    (self.cheapest(left.iter()).unwrap_or(left[0]), true)
+                }
+                None => {
+                    let least = failed.values().min().map_or(rows, |size| *size);
+                    rows = least.saturating_add(least / 4).max(2 * rows).min(limits.rows);
+                    continue;
+                }
+            };
+            let within = TableLimits { rows, divide: last, ..*limits };
+            match self.eliminate(next, &within) {
+                Ok(changed) => {
+                    left.retain(|v| *v != next);
+                    failed.retain(|v, _| !changed.contains(v) && *v != next);
+                }
+                Err(TooWide::Rows(size)) if !last => drop(failed.insert(next, size)),
+                Err(TooWide::Key(_)) if !last => drop(failed.insert(next, usize::MAX)),
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(())
+    }
+
     /// The variable whose relations are expected to have the smallest join.
-    fn cheapest(&self, left: &[usize]) -> Option<usize> {
-        let cost = |v: &usize| self.expected(&self.mentioning(*v));
-        let costs: Vec<(f64, usize)> = left.iter().map(|v| (cost(v), *v)).collect();
-        costs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, v)| v)
+    fn cheapest<'v>(&self, of: impl Iterator<Item = &'v usize>) -> Option<usize> {
+        let costs = of.map(|v| (self.expected(&self.mentioning(*v)), *v));
+        costs.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, v)| v)
     }
 
     fn mentioning(&self, v: usize) -> Vec<usize> {
@@ -201,27 +253,37 @@ impl<W: Weight> Tree<W> {
         rows.min(all)
     }
 
-    fn eliminate(&mut self, variable: usize, limits: &TableLimits<'_>) -> Result<(), TooWide> {
-        let relations = self.mentioning(variable);
-        self.live.retain(|r| !relations.contains(r));
-        let mut bucket = Bucket { variable, groups: Vec::new() };
-        let mut waiting = vec![relations];
+    /// Eliminates a variable; the variables that were joined with it. After an error the tree is
+    /// as before.
+    fn eliminate(
+        &mut self,
+        variable: usize,
+        limits: &TableLimits<'_>,
+    ) -> Result<BTreeSet<usize>, TooWide> {
+        let joined = self.mentioning(variable);
+        let mut messages = Vec::new();
+        let mut waiting = vec![joined.clone()];
         while let Some(relations) = waiting.pop() {
             match self.message(variable, &relations, limits) {
-                Ok(message) => {
-                    self.relations.push(message);
-                    let message = self.relations.len() - 1;
-                    self.live.push(message);
-                    bucket.groups.push(Group { relations, message });
-                }
+                Ok(message) => messages.push((relations, message)),
                 Err(TooWide::Rows(_) | TooWide::Key(_)) if limits.divide && relations.len() > 1 => {
                     waiting.extend(self.halves(relations));
                 }
                 Err(why) => return Err(why),
             }
         }
+        self.live.retain(|r| !joined.contains(r));
+        let mut bucket = Bucket { variable, groups: Vec::new() };
+        let mut changed = BTreeSet::new();
+        for (relations, message) in messages {
+            changed.extend(message.scope.variables());
+            self.relations.push(message);
+            let message = self.relations.len() - 1;
+            self.live.push(message);
+            bucket.groups.push(Group { relations, message });
+        }
         self.buckets.push(bucket);
-        Ok(())
+        Ok(changed)
     }
 
     fn message(

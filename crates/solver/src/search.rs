@@ -19,6 +19,9 @@ use crate::simulated::{Simulated, simulated};
 /// Most rows of a join: some hundred megabytes.
 pub(crate) const MAX_ROWS: usize = 1 << 22;
 
+/// Most rows of a join at first, before other ways are tried as well.
+pub(crate) const INITIAL_ROWS: usize = 1 << 19;
+
 /// Limits that divide nothing.
 pub(crate) fn limits<'a>(rows: usize, stop: &'a dyn Fn() -> bool) -> TableLimits<'a> {
     TableLimits { rows, divide: false, stop }
@@ -35,6 +38,8 @@ pub struct Search<'a> {
     tried: Mutex<IndexMap<Configuration, Tried>>,
     simulated: AtomicU64,
     rows: AtomicUsize,
+    /// Rows of a relation that are too few for an exact elimination.
+    too_few: AtomicUsize,
     eliminated: OnceLock<Eliminated>,
     bounding: OnceLock<Eliminated>,
     guiding: OnceLock<Option<Eliminated>>,
@@ -52,6 +57,13 @@ pub(crate) struct Eliminated {
     pub tree: Tree<Least>,
     /// The least sum for each combination of the kept parameters.
     pub root: Relation<Least>,
+}
+
+impl Eliminated {
+    /// True if the sums are costs, and not only bounds.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.tables.is_exact() && self.tree.is_exact()
+    }
 }
 
 /// What is known of a configuration.
@@ -75,6 +87,7 @@ impl<'a> Search<'a> {
             tried: Mutex::default(),
             simulated: AtomicU64::new(0),
             rows: AtomicUsize::new(MAX_ROWS),
+            too_few: AtomicUsize::new(0),
             eliminated: OnceLock::new(),
             bounding: OnceLock::new(),
             guiding: OnceLock::new(),
@@ -120,10 +133,17 @@ impl<'a> Search<'a> {
         // After the bracket is closed the tree is wanted for the ranking.
         let closed = self.bracket.closed();
         let stop = || if closed { self.bracket.out_of_time() } else { self.bracket.done() };
-        let limits = limits(self.rows(), &stop);
-        let found =
-            self.eliminate(&limits).ok().filter(|e| e.tables.is_exact() && e.tree.is_exact());
-        found.map(|found| self.eliminated.get_or_init(|| found))
+        if self.rows() <= self.too_few.load(Ordering::Relaxed) {
+            return None;
+        }
+        match self.eliminate(&limits(self.rows(), &stop)) {
+            Ok(found) if found.is_exact() => Some(self.eliminated.get_or_init(|| found)),
+            Err(TooWide::Stopped) => None,
+            Ok(_) | Err(_) => {
+                self.too_few.fetch_max(self.rows(), Ordering::Relaxed);
+                None
+            }
+        }
     }
 
     /// True if a row takes long to compute, and there are too many: those of a chain of steps.
@@ -134,10 +154,14 @@ impl<'a> Search<'a> {
 
     /// An elimination whose costs may be lower bounds.
     pub(crate) fn bounding(&self, stop: &dyn Fn() -> bool) -> Result<&Eliminated, TooWide> {
-        if let Some(known) = self.bounding.get() {
+        if let Some(known) = self.eliminated.get().or(self.bounding.get()) {
             return Ok(known);
         }
         let found = self.eliminate(&TableLimits { divide: true, ..limits(self.rows(), stop) })?;
+        if found.is_exact() {
+            return Ok(self.eliminated.get_or_init(|| found));
+        }
+        self.too_few.fetch_max(self.rows(), Ordering::Relaxed);
         Ok(self.bounding.get_or_init(|| found))
     }
 

@@ -408,7 +408,7 @@ fn tables(all: &Configurations<'_>, cost: &Cost) -> CostTables {
 fn rebuilt(network: &mut Network, change: &dyn Fn(usize, Relation) -> Option<Relation>) {
     let mut other = Network::new(network.sizes().to_vec());
     for (i, relation) in network.relations().iter().enumerate() {
-        change(i, relation.clone()).into_iter().for_each(|r| other.add(r));
+        change(i, (**relation).clone()).into_iter().for_each(|r| other.add(r));
     }
     *network = other;
 }

@@ -64,7 +64,7 @@ impl CostTables {
                     tables.floor = added(tables.floor, least);
                 }
                 Ok(relation) => relations.push(relation),
-                Err(TooWide::Stopped) => return Err(TooWide::Stopped),
+                Err(why) if why == TooWide::Stopped || !limits.divide => return Err(why),
                 Err(_) => {
                     tables.exact = false;
                     tables.floor = added(tables.floor, least(configurations, &product));
@@ -190,10 +190,7 @@ impl CostTables {
         with: fn(i64, i64) -> i64,
         limits: &TableLimits<'_>,
     ) -> Result<Relation, TooWide> {
-        let both = a.scope().variables().iter().chain(b.scope().variables()).copied();
-        let parameters: Vec<usize> = both.sorted_unstable().dedup().collect();
-        let value = || |indices: &[u32], _: &[i64]| Some(with(*a.at(indices)?, *b.at(indices)?));
-        Ok(self.network.reduced(configurations.relation(&parameters, limits, value)?))
+        Ok(self.network.reduced(configurations.combined([a, b], with, limits)?))
     }
 }
 

@@ -153,8 +153,7 @@ impl Problem {
 
     /// How many configurations within the constraints cannot be launched, by reason, if counted.
     pub fn left_out(&self, limits: &TableLimits<'_>) -> Result<Option<LeftOut>, ModelError> {
-        let of = self.parameter_intervals();
-        if self.conditions()?.iter().all(|c| c.limited_by().is_none() || c.surely_holds(&of)) {
+        if self.all_launch()? {
             return Ok(Some(LeftOut::default()));
         }
         let count = |which: &dyn Fn(LaunchLimit) -> bool| -> Result<Option<BigUint>, ModelError> {

@@ -13,8 +13,10 @@
 //! tabulated is kept apart ([`Configurations::is_complete`]): then the structure contains what may
 //! be valid, not what is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use itertools::Itertools;
 use num_bigint::BigUint;
 use rayon::prelude::*;
 use tickbound_elimination::{Least, Network, Relation, SolutionCount, TableLimits, TooWide, Tree};
@@ -48,11 +50,17 @@ pub struct Configurations<'p> {
     pub(super) conditions: Vec<Condition>,
     /// Conditions that are no relation of the network.
     pub(super) wide: Vec<usize>,
+    /// Conditions that exclude something which those before them allow.
+    pub(super) excluding: BTreeSet<usize>,
     pub(super) counted: Option<Tree<SolutionCount>>,
+    pub(super) projections: Arc<Mutex<Projections>>,
 }
 
 /// What a scope's combinations are filtered by while they are enumerated.
-type Filters = Vec<Vec<Relation>>;
+type Filters = Vec<Vec<Arc<Relation>>>;
+
+/// Relations of the network, by number, onto some of their parameters.
+type Projections = HashMap<(usize, Vec<usize>), Arc<Relation>>;
 
 impl<'p> Configurations<'p> {
     /// One of the structure's first configurations without a value, and what has none.
@@ -309,19 +317,41 @@ impl<'p> Configurations<'p> {
     /// The relations of the network that restrict a few parameters, by the last that each mentions.
     pub(super) fn filters(&self, parameters: &[usize]) -> Result<Filters, TooWide> {
         let mut filters: Filters = vec![Vec::new(); parameters.len()];
-        for relation in self.network.relations() {
+        for (number, relation) in self.network.relations().iter().enumerate() {
             let scope = relation.scope();
             let shared: Vec<usize> = parameters.iter().copied().filter(|p| scope.has(*p)).collect();
             let Some(last) = shared.last() else { continue };
             let at = parameters.iter().position(|p| p == last).unwrap_or_default();
             let all = shared.len() == scope.variables().len();
-            filters[at].push(if all {
-                relation.clone()
-            } else {
-                relation.onto(&self.network.scope(&shared)?)
-            });
+            filters[at].push(if all { relation.clone() } else { self.projection(number, shared)? });
         }
         Ok(filters)
+    }
+
+    fn projection(&self, number: usize, onto: Vec<usize>) -> Result<Arc<Relation>, TooWide> {
+        let scope = self.network.scope(&onto)?;
+        let mut known = self.projections.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(self.network.relations()[number].onto(&scope));
+        Ok(known.entry((number, onto)).or_insert_with(make).clone())
+    }
+
+    /// Two relations as one over the parameters of both: the combinations that the conditions
+    /// allow, where these parameters decide, with the costs that `with` makes of theirs.
+    ///
+    /// # Errors
+    /// There are too many combinations.
+    pub fn combined(
+        &self,
+        [a, b]: [&Relation; 2],
+        with: impl Fn(i64, i64) -> i64,
+        limits: &TableLimits<'_>,
+    ) -> Result<Relation, TooWide> {
+        let both = a.scope().variables().iter().chain(b.scope().variables()).copied();
+        let parameters: Vec<usize> = both.sorted_unstable().dedup().collect();
+        let mut filters: Vec<Arc<Relation>> = self.filters(&parameters)?.concat();
+        // What one of the two decides it has decided.
+        filters.retain(|f| !a.scope().covers(f.scope()) && !b.scope().covers(f.scope()));
+        self.network.combined([a, b], &filters, with, limits)
     }
 
     /// Calls `each` with combinations that pass the filters, as indices and slots, until false.

@@ -1,5 +1,8 @@
 //! How the structure of the valid configurations is built: conditions become relations.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use num_bigint::BigUint;
 use tickbound_elimination::{Least, Network, Relation, TableLimits, TooWide};
 
@@ -56,20 +59,7 @@ impl Problem {
         most: usize,
         which: impl Fn(&Condition) -> bool,
     ) -> Result<Configurations<'_>, ModelError> {
-        let mut conditions = self.conditions()?;
-        conditions.retain(which);
-        conditions.sort_by_key(|c| c.parameters.len());
-        let values = self.domains()?;
-        let network = Network::new(Vec::new());
-        let mut all = Configurations {
-            problem: self,
-            values,
-            network,
-            conditions,
-            wide: Vec::new(),
-            counted: None,
-        };
-        let failing = all.build(most)?;
+        let (mut all, failing) = self.built(most, which)?;
         all.check(&failing, limits)?;
         if all.wide.is_empty() {
             let exact = TableLimits { divide: false, ..*limits };
@@ -80,6 +70,36 @@ impl Problem {
             };
         }
         Ok(all)
+    }
+
+    /// The structure before anything is counted, and what has no value.
+    fn built(
+        &self,
+        most: usize,
+        which: impl Fn(&Condition) -> bool,
+    ) -> Result<(Configurations<'_>, Vec<(usize, Relation)>), ModelError> {
+        let mut conditions = self.conditions()?;
+        conditions.retain(which);
+        conditions.sort_by_key(|c| c.parameters.len());
+        let mut all = Configurations {
+            problem: self,
+            values: self.domains()?,
+            network: Network::new(Vec::new()),
+            conditions,
+            wide: Vec::new(),
+            excluding: BTreeSet::new(),
+            counted: None,
+            projections: Arc::default(),
+        };
+        let failing = all.build(most)?;
+        Ok((all, failing))
+    }
+
+    /// True if limits of the launch exclude nothing that constraints allow.
+    pub(super) fn all_launch(&self) -> Result<bool, ModelError> {
+        let (all, _) = self.built(usize::MAX, |_| true)?;
+        let mut open = all.excluding.iter().chain(&all.wide);
+        Ok(open.all(|c| all.conditions[*c].limited_by().is_none()))
     }
 
     /// For each parameter the values of its domain, or of all its domains if it depends on others.
@@ -183,12 +203,16 @@ impl Configurations<'_> {
     fn restrict_values(&mut self) {
         let first = self.problem.first_parameter();
         let mut env = self.problem.base_env();
-        for condition in self.conditions.iter().filter(|c| c.parameters.len() == 1) {
-            let place = condition.parameters[0];
+        for (c, condition) in self.conditions.iter().enumerate() {
+            let [place] = condition.parameters[..] else { continue };
+            let before = self.values[place].len();
             self.values[place].retain(|v| {
                 env[first + place] = *v;
                 condition.outcome(self.problem, &env) != Holds::No
             });
+            if self.values[place].len() < before {
+                self.excluding.insert(c);
+            }
         }
     }
 
@@ -201,6 +225,7 @@ impl Configurations<'_> {
             Holds::No => {
                 let nothing = self.network.scope(&[]).map_err(|_| stopped())?;
                 self.network.add(Relation::new(nothing));
+                self.excluding.insert(c);
                 Ok(())
             }
             // No parameter has a value yet.
@@ -239,6 +264,7 @@ impl Configurations<'_> {
             failing.push((c, faults));
         }
         if excluded > 0 {
+            self.excluding.insert(c);
             self.network.add(allowed);
         }
         true

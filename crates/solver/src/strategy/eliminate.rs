@@ -10,12 +10,18 @@ use tickbound_elimination::{Least, TooWide};
 use super::entry::{Entry, Run};
 use crate::error::SolveError;
 use crate::proof::Proof;
-use crate::search::{Eliminated, Search, limits};
+use crate::search::{Eliminated, INITIAL_ROWS, Search, limits};
 
 pub(super) const ENTRY: Entry = Entry::with(Run::Symbolic(run));
 
 pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
-    if let Some(exact) = search.eliminated() {
+    // Of several forms one may be exact in few rows. With many, the smallest has to do, be it only
+    // for bounds.
+    let rows = search.rows();
+    search.limit_rows(rows.min(INITIAL_ROWS));
+    let exact = search.eliminated();
+    search.limit_rows(rows);
+    if let Some(exact) = exact {
         return ascend(search, exact);
     }
     match search.bounding(&|| search.bracket.done()) {

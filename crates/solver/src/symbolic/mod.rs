@@ -39,7 +39,7 @@ use crate::error::SolveError;
 use crate::options::SearchOptions;
 use crate::proof::Proof;
 use crate::result::{FormulaSize, TuneResult};
-use crate::search::{MAX_ROWS, Search};
+use crate::search::{INITIAL_ROWS, MAX_ROWS, Search};
 use crate::strategy::{self, Strategy};
 use crate::table_encoding::{self, TableEncoding};
 
@@ -48,9 +48,6 @@ const SMALL_ROWS: usize = 1 << 12;
 
 /// Most rows of a join before labels are tried where parameters share something.
 const MIDDLE_ROWS: usize = 1 << 14;
-
-/// Most rows of a join at first, before other ways are tried as well.
-const INITIAL_ROWS: usize = 1 << 19;
 
 /// Searches with a cost.
 pub fn tune(
@@ -211,11 +208,13 @@ fn confirmed(search: &Search<'_>, options: &SearchOptions) -> Result<Vec<Proof>,
     let (cost, bracket) = (second_derivation::cost(search.problem()), search.bracket.reopened());
     let second = cost.as_ref().map(|cost| Search::new(search.configurations, cost, &bracket));
     let mut proofs = Vec::new();
+    let tabulated = search.tabulated().is_some();
     if let Some(second) = &second {
-        second.limit_rows(search.rows());
+        // What took other ways takes longer than a confirmation is worth.
+        second.limit_rows(if tabulated { search.rows() } else { INITIAL_ROWS });
         proofs.extend(second_derivation::confirm(claimed, second)?);
     }
-    if options.strategy.leaves_choice() && search.cost.is_exact() && !search.is_over_boxes() {
+    if options.strategy.leaves_choice() && search.cost.is_exact() && tabulated {
         // Z3 gets the second cost, if there is one, and as much time as the search has taken.
         let told = second.as_ref().filter(|_| !proofs.is_empty()).unwrap_or(search);
         proofs.extend(table_encoding::confirm(search.bracket, told, taken)?);

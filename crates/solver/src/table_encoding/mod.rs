@@ -147,7 +147,7 @@ pub(crate) fn closed(
         search.offer(first, Some(claimed))?;
     }
     run(&statement)?;
-    let rows: usize = statement.tables.network.relations().iter().map(Relation::len).sum();
+    let rows: usize = statement.tables.network.relations().iter().map(|r| r.len()).sum();
     Ok(search.bracket.closed().then_some(Proof::Z3 { listed: false, size: rows as u64 }))
 }
 

@@ -1,5 +1,7 @@
 //! Rows of relations as trees of clauses, one variable after another.
 
+use std::sync::Arc;
+
 use tickbound_elimination::{Least, Relation, VariableScope, Weight};
 use z3::Solver;
 use z3::ast::Bool;
@@ -8,7 +10,10 @@ use z3::ast::Bool;
 pub(super) type Costs<'r> = (&'r VariableScope, Vec<(u128, i64)>);
 
 /// The relations' rows, with relations over the same parameters added up; `None` at a stop.
-pub(super) fn merged<'r>(costs: &'r [Relation], stop: &dyn Fn() -> bool) -> Option<Vec<Costs<'r>>> {
+pub(super) fn merged<'r>(
+    costs: &'r [Arc<Relation>],
+    stop: &dyn Fn() -> bool,
+) -> Option<Vec<Costs<'r>>> {
     let mut all: Vec<Vec<&Relation>> = Vec::new();
     for relation in costs {
         match all.iter_mut().find(|known| known[0].scope() == relation.scope()) {
