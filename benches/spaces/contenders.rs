@@ -20,20 +20,25 @@ pub const SHORT: f64 = 1.0;
 pub enum Contender {
     /// `tickbound tune --strategy`.
     Strategy(&'static str),
-    /// `tickbound cp-sat`.
-    CpSat,
+    /// `tickbound cp-sat`: its heading and its arguments.
+    CpSat(&'static str, &'static [&'static str]),
+    /// HiGHS on what `tickbound export --to opb` writes.
+    Highs,
     /// Kernel Tuner's construction of the space, and nothing else.
     KernelTuner,
 }
 
 /// All of them, in the order of the columns.
-pub const CONTENDERS: [Contender; 7] = [
+pub const CONTENDERS: [Contender; 10] = [
     Contender::Strategy("race"),
     Contender::Strategy("eliminate"),
     Contender::Strategy("branch"),
     Contender::Strategy("enumerate"),
     Contender::Strategy("descend"),
-    Contender::CpSat,
+    Contender::CpSat("cp-sat", &[]),
+    Contender::CpSat("cp-sat, tables", &["--direct"]),
+    Contender::CpSat("tables, 1 worker", &["--direct", "--workers", "1"]),
+    Contender::Highs,
     Contender::KernelTuner,
 ];
 
@@ -82,8 +87,8 @@ impl Contender {
     /// The heading of its column.
     pub fn name(self) -> &'static str {
         match self {
-            Contender::Strategy(name) => name,
-            Contender::CpSat => "cp-sat",
+            Contender::Strategy(name) | Contender::CpSat(name, _) => name,
+            Contender::Highs => "HiGHS",
             Contender::KernelTuner => "Kernel Tuner",
         }
     }
@@ -107,9 +112,16 @@ impl Contender {
         };
         match self {
             Contender::Strategy(name) => search(&["tune", "--strategy", name]),
-            Contender::CpSat if !has(&python("PYTHON", "cp-sat"), "ortools") => Timing::Absent,
-            Contender::CpSat => search(&["cp-sat"]),
-            Contender::KernelTuner => kernel_tuner(problem),
+            Contender::CpSat(..) if !has(&python("PYTHON", "cp-sat"), "ortools") => Timing::Absent,
+            Contender::CpSat(_, arguments) => search(&[&["cp-sat"], arguments].concat()),
+            Contender::Highs => {
+                let solver = (python("HIGHS", "highs"), "highspy", include_str!("highs.py"));
+                exported(problem, "opb", solver)
+            }
+            Contender::KernelTuner => {
+                let python = python("KERNEL_TUNER", "kernel-tuner");
+                exported(problem, "t1", (python, "kernel_tuner", include_str!("kernel_tuner.py")))
+            }
         }
     }
 }
@@ -125,18 +137,20 @@ pub fn program(kernel: &str) -> Value {
     )
 }
 
-/// Kernel Tuner on the T1 file of a problem.
-fn kernel_tuner(problem: &Path) -> Timing {
-    let python = python("KERNEL_TUNER", "kernel-tuner");
-    if !has(&python, "kernel_tuner") {
+/// A Python's package and script, on a problem in another format.
+fn exported(
+    problem: &Path,
+    format: &str,
+    (python, package, script): (String, &str, &str),
+) -> Timing {
+    if !has(&python, package) {
         return Timing::Absent;
     }
-    let t1 = ended(tickbound(&["export", "--to", "t1"]).arg(problem), "");
-    if t1.ended != Ended::Exit(0) {
-        return outcome(t1);
+    let text = ended(tickbound(&["export", "--to", format]).arg(problem), "");
+    if text.ended != Ended::Exit(0) {
+        return outcome(text);
     }
-    let script = include_str!("kernel_tuner.py");
-    outcome(ended(Command::new(python).args(["-c", script, &LIMIT.to_string()]), &t1.stdout))
+    outcome(ended(Command::new(python).args(["-c", script, &LIMIT.to_string()]), &text.stdout))
 }
 
 /// What a finished search says. A fault of the program ends the benchmark.

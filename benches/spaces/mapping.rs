@@ -1,14 +1,14 @@
 //! Matrix products mapped on an accelerator: tiles, loops and buffers at several levels.
 //!
-//! The product is of `size` by `size` matrices, C = A B, with indices m and n of C and k of the sum.
-//! Level 1 is the buffer next to the arithmetic; the one after the last level is memory, which holds
-//! all. A mapping chooses for each level l
+//! The product is of `size` by `size` matrices, C = A B, with indices m and n of C and k of the
+//! sum. Level 1 is the buffer next to the arithmetic; the one after the last level is memory, which
+//! holds all. A mapping chooses for each level l
 //!
 //! * `m`l, `n`l, `k`l: the tile, which divides the tile of the level above;
 //! * `inner`l: which of the three loops over the tiles of level l within one of the level above is
 //!   the innermost: that over m (0), n (1) or k (2);
-//! * `a`l, `b`l, `c`l: whether the buffer keeps its part of A, B and C. What it keeps fits. A matrix
-//!   is kept at one of any two neighbours, and read from the nearest level above that keeps it.
+//! * `a`l, `b`l, `c`l: whether the buffer keeps its part of A, B and C. What it keeps fits. A
+//!   matrix is kept at one of any two neighbours, and read from the nearest level above that does.
 //!
 //! A part is copied into a buffer outside the innermost loop where that loop does not index it, and
 //! inside it otherwise. Parts of C are read and written. A tick is the energy to move one word out

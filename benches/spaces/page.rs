@@ -77,7 +77,7 @@ fn head(load: &[String; 2], took: Duration) -> String {
     format!(
         "Written by `cargo xtask run spaces` on {}: {processor}, {cores} cores, tickbound {}, Z3 \
          {}, \
-         OR-Tools {}, Kernel \
+         OR-Tools {}, HiGHS {}, Kernel \
          Tuner {}. It took {:.0} minutes. Other jobs ran on the machine at times: its load was {} \
          when this began and \
          {} when it ended, this program's own searches included, so a factor of three between two \
@@ -87,6 +87,7 @@ fn head(load: &[String; 2], took: Duration) -> String {
         env!("CARGO_PKG_VERSION"),
         tickbound_solver::z3_version().split(" - ").next().unwrap_or("?"),
         installed("PYTHON", "cp-sat", "ortools"),
+        installed("HIGHS", "highs", "highspy"),
         installed("KERNEL_TUNER", "kernel-tuner", "kernel_tuner"),
         took.as_secs_f64() / 60.0,
         load[0],
@@ -137,7 +138,10 @@ fn reading() -> String {
          problem as stated, \
          or, up to 20,000 valid configurations, on the list of them. `cp-sat` is CP-SAT on the \
          formula of the list, \
-         with the start of Python (about 0.6 s). Kernel Tuner only builds the space, which every \
+         with the start of Python (about 0.6 s); `tables` is CP-SAT on the tables of the time as \
+         a sum, the solver alone, on all cores and on one; HiGHS has the same sum as a \
+         pseudo-Boolean problem of at most 65,536 rows, the solver alone, on one thread. \
+         Kernel Tuner only builds the space, which every \
          search with it begins \
          with; it finds no T_min, and neither the start of Python nor the import counts."
     )

@@ -150,8 +150,8 @@ fn mappings() -> Family {
         .map(|levels| (format!("{levels} levels"), Problem::Made(mapping::problem(4096, levels))));
     Family {
         name: "Mappings",
-        about: "A product of 4096 by 4096 matrices mapped on levels of buffers: tiles, loop orders, \
-            and which matrices each buffer keeps (`benches/spaces/mapping.rs`).",
+        about: "A product of 4096 by 4096 matrices mapped on levels of buffers: tiles, loop \
+            orders, and which matrices each buffer keeps (`benches/spaces/mapping.rs`).",
         problems: problems.collect(),
         grows: true,
     }

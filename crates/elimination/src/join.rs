@@ -153,7 +153,7 @@ impl<'l> Passed<'l> {
         Passed { limits, rows: 0, all, done: 0 }
     }
 
-    /// One more row, with so many kept.
+    /// One more row, of which `kept` are kept.
     fn one(&mut self, kept: usize) -> Result<(), TooWide> {
         self.rows += 1;
         if self.rows.is_multiple_of(PATIENCE) && (self.limits.stop)() {

@@ -11,7 +11,7 @@ use crate::scope::VariableScope;
 use crate::weight::Weight;
 
 /// Rows of a join up to which the next variable is the one with the smallest estimate.
-const FIRST_ROWS: usize = 1 << 18;
+const INITIAL_ROWS: usize = 1 << 18;
 
 /// Variables and relations.
 #[derive(Debug, Clone, Default)]
@@ -189,13 +189,13 @@ impl<W: Weight> Tree<W> {
         }
     }
 
-    /// Eliminates all variables but the kept ones. A join may be much larger than expected, and then
-    /// than those of other variables: joins of few rows are made first.
+    /// Eliminates all variables but the kept ones. A join may be much larger than expected, and
+    /// then than those of other variables: joins of few rows are made first.
     fn eliminate_all(&mut self, limits: &TableLimits<'_>) -> Result<(), TooWide> {
         let mut left: Vec<usize> =
             (0..self.sizes.len()).filter(|v| !self.kept.contains(v)).collect();
         let largest = self.relations.iter().map(Relation::len).max().unwrap_or_default();
-        let mut rows = FIRST_ROWS.max(2 * largest).min(limits.rows);
+        let mut rows = INITIAL_ROWS.max(2 * largest).min(limits.rows);
         // Variables whose joins are too large, with how large.
         let mut failed: BTreeMap<usize, usize> = BTreeMap::new();
         while !left.is_empty() {

@@ -106,6 +106,7 @@ const SCRIPTS: [Script; 21] = [
         "spaces",
         "strategies, CP-SAT and Kernel Tuner over growing spaces: docs/results/spaces.*",
         "PYTHON=$(bash scripts/setup-python.sh cp-sat ortools) \
+         HIGHS=$(bash scripts/setup-python.sh highs highspy) \
          KERNEL_TUNER=$(bash scripts/setup-python.sh kernel-tuner kernel_tuner) \
          cargo bench $FLAGS --bench spaces -- --write",
     ),
