@@ -6,11 +6,15 @@ SECONDS, it gives up after them, with status 1.
 
 import importlib.metadata
 import json
+import os
 import sys
 import time
 
 import highspy
 
+# The solver prints its name, silent or not.
+answer = os.dup(1)
+os.dup2(2, 1)
 solver = highspy.Highs()
 solver.setOptionValue("output_flag", False)
 solver.setOptionValue("time_limit", float(sys.argv[1]))
@@ -44,4 +48,4 @@ if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
     sys.exit(1)
 least = round(solver.getInfo().objective_function_value)
 version = importlib.metadata.version("highspy")
-print(json.dumps({"seconds": seconds, "time": least, "version": version}))
+os.write(answer, json.dumps({"seconds": seconds, "time": least, "version": version}).encode())

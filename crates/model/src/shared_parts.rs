@@ -2,17 +2,19 @@
 //!
 //! Repeated parts of an expression are evaluated once, and its texts can be read again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tickbound_expr::interval::Interval;
 use tickbound_expr::parse::MAX_LENGTH;
-use tickbound_expr::{Expr, Slot};
+use tickbound_expr::{BinaryOp, Expr, Slot};
 
 use crate::{ModelError, Problem};
 
 /// Greatest size of an expression, in operators, numbers and names, that is not split: its text
 /// fits [`MAX_LENGTH`] if names have 20 letters.
 const MAX_SIZE: usize = MAX_LENGTH / 20;
+/// Greatest size of the conditions that lead to a part, before they are a definition.
+const MAX_PATH: usize = 24;
 /// Levels that a part nests, at most.
 const MAX_LEVELS: usize = 24;
 
@@ -26,13 +28,27 @@ impl Problem {
     /// # Errors
     /// A name is refused.
     pub(crate) fn with_shared_parts(&mut self, expr: &Expr) -> Result<Expr, ModelError> {
+        self.with_parts(expr, None)
+    }
+
+    /// The same for an expression that is evaluated where `path` holds, if that is given: a part
+    /// that may have no value is then a definition under the conditions that lead to it, so that
+    /// it has a value where the whole has one.
+    fn with_parts(&mut self, expr: &Expr, path: Option<Expr>) -> Result<Expr, ModelError> {
         let mut of = self.parameter_intervals();
         of.truncate(self.first_definition());
         for (_, definition) in &self.definitions {
             let anything = Interval { low: i64::MIN, high: i64::MAX };
             of.push(definition.range(&of).values.unwrap_or(anything));
         }
-        let mut parts = Parts { times: HashMap::new(), of, known: HashMap::new(), new: Vec::new() };
+        let mut parts = Parts {
+            times: HashMap::new(),
+            of,
+            known: HashMap::new(),
+            new: Vec::new(),
+            guarded: HashSet::new(),
+            path,
+        };
         parts.count(expr);
         let whole = parts.part(expr);
         let first = self.first_item_slot();
@@ -55,7 +71,7 @@ impl Problem {
         let mut short = Problem { kernel: Vec::new(), ..self.clone() }.kernel_alone();
         let mut usage = short.usage.clone();
         for (_, expr) in usage.entries_mut().filter(|(_, expr)| is_long(expr)) {
-            *expr = short.with_shared_parts(expr).ok()?;
+            *expr = short.with_parts(expr, Some(Expr::Int(1))).ok()?;
         }
         short.usage = usage;
         Some(short)
@@ -69,6 +85,10 @@ struct Parts<'e> {
     /// The slots of parts that are definitions.
     known: HashMap<&'e Expr, Slot>,
     new: Vec<Expr>,
+    /// Definitions that have the value of a part only where the path to it holds.
+    guarded: HashSet<Slot>,
+    /// What holds where the present part is evaluated, if that is known.
+    path: Option<Expr>,
 }
 
 impl<'e> Parts<'e> {
@@ -84,21 +104,95 @@ impl<'e> Parts<'e> {
         if let Some(slot) = self.known.get(expr) {
             return Expr::Name(*slot);
         }
-        let mut parts = expr.parts().map(|part| self.part(part)).collect::<Vec<_>>().into_iter();
-        let Some(own) = expr.with_parts(|_| parts.next()) else { return expr.clone() };
+        let Some(own) = self.of_parts(expr) else { return expr.clone() };
         let size = own.size();
         let repeated = size > 2 && self.times.get(expr).is_some_and(|times| *times > 1);
         if !repeated && size <= MAX_SIZE && levels(&own) <= MAX_LEVELS {
             return own;
         }
         let range = own.range(&self.of);
-        let (Some(values), false) = (range.values, range.may_fail) else { return own };
+        let only_here = self.is_guarded(&own);
+        match (range.values, &self.path) {
+            (Some(values), _) if !range.may_fail => {
+                let slot = self.define(own, values);
+                if only_here {
+                    self.guarded.insert(slot);
+                } else {
+                    self.known.insert(expr, slot);
+                }
+                Expr::Name(slot)
+            }
+            (Some(values), Some(path)) => {
+                let zero = Interval { low: values.low.min(0), high: values.high.max(0) };
+                let slot = self.define(conditional(path.clone(), own, Expr::Int(0)), zero);
+                self.guarded.insert(slot);
+                Expr::Name(slot)
+            }
+            _ => own,
+        }
+    }
+
+    /// True if a part is a definition that has its value only where some path holds.
+    fn is_guarded(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Name(slot) => self.guarded.contains(slot),
+            _ => expr.parts().any(|part| self.is_guarded(part)),
+        }
+    }
+
+    /// The same operation on definitions of its parts.
+    fn of_parts(&mut self, expr: &'e Expr) -> Option<Expr> {
+        let path = self.path.clone();
+        let own = match (expr, &path) {
+            (Expr::Conditional(c, a, b), Some(path)) => {
+                let c = self.part(c);
+                self.path = Some(self.longer(path, c.clone()));
+                let a = self.part(a);
+                self.path = Some(self.longer(path, Expr::Not(Box::new(c.clone()))));
+                let b = self.part(b);
+                Some(conditional(c, a, b))
+            }
+            (Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b), Some(_)) => {
+                let a = self.part(a);
+                // Whether the second is evaluated is the first one's value.
+                self.path = None;
+                let mut both = [a, self.part(b)].into_iter();
+                expr.with_parts(|_| both.next())
+            }
+            _ => {
+                let parts: Vec<Expr> = expr.parts().map(|part| self.part(part)).collect();
+                let mut parts = parts.into_iter();
+                expr.with_parts(|_| parts.next())
+            }
+        };
+        self.path = path;
+        own
+    }
+
+    /// A path with one more condition.
+    fn longer(&mut self, path: &Expr, condition: Expr) -> Expr {
+        let longer = match path {
+            Expr::Int(1) => condition,
+            path => Expr::binary(BinaryOp::And, path.clone(), condition),
+        };
+        if longer.size() <= MAX_PATH {
+            return longer;
+        }
+        let holds = conditional(longer, Expr::Int(1), Expr::Int(0));
+        Expr::Name(self.define(holds, Interval { low: 0, high: 1 }))
+    }
+
+    /// The slot of a new definition.
+    fn define(&mut self, expr: Expr, values: Interval) -> Slot {
         let slot = self.of.len();
         self.of.push(values);
-        self.known.insert(expr, slot);
-        self.new.push(own);
-        Expr::Name(slot)
+        self.new.push(expr);
+        slot
     }
+}
+
+fn conditional(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+    Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise))
 }
 
 fn levels(expr: &Expr) -> usize {
@@ -178,5 +272,40 @@ mod tests {
             problem.usage.real.eval(&env).unwrap()
         };
         assert_eq!([real(&problem), real(&again)], [14 + 6 * (0..300).sum::<i64>(); 2]);
+    }
+
+    /// Nested variants, each of which has a value only where it is chosen, and a part of them that
+    /// occurs in two.
+    #[test]
+    fn variants_have_their_values_in_definitions() {
+        let value = json!({
+            "profile": "resources",
+            "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4,
+                "resources": { "warp_width": 32 } },
+            "parameters": { "A": Vec::from_iter(0..90), "B": [0, 1, 2] },
+            "launch": { "global_size": 64, "local_size": 8 }, "kernel": []
+        });
+        let read = |value: &serde_json::Value| {
+            Problem::from_value(value, &IndexMap::new(), &|_| unreachable!()).unwrap()
+        };
+        let mut problem = read(&value);
+        let term = |text: &str| problem.scope.expression("here", text).unwrap();
+        let quotient = (1..30).fold(term("7"), |sum, i| sum + term("100 // B") * i);
+        let mut real = term("B");
+        for a in 0..90 {
+            let chosen = if a % 7 == 0 { quotient.clone() } else { term("90 // A") * a };
+            real = conditional(term(&format!("A == {a} and (B > 0 or A % 7 != 0)")), chosen, real);
+        }
+        problem.usage.real = real;
+        let again = read(&problem.json());
+        assert!(again.definitions.len() > 20, "{}", again.definitions.len());
+        for (a, b) in (0..90).flat_map(|a| [(a, 0), (a, 1), (a, 2)]) {
+            let parameters = IndexMap::from([("A".into(), a), ("B".into(), b)]);
+            let real = |problem: &Problem| {
+                let env = problem.bind(&parameters).unwrap().env;
+                problem.usage.real.eval(&env).unwrap()
+            };
+            assert_eq!(real(&again), real(&problem), "A = {a}, B = {b}");
+        }
     }
 }
