@@ -201,6 +201,16 @@ fn every_example_kernel() {
         "transpose by inequalities",
     ];
     assert_eq!(proofs, all);
+    // Under the profile `resources`: usages whose variants are written as definitions.
+    for (kernel, proof) in
+        [("convolution", "simulation"), ("dedispersion", "simulation"), ("stencil", "inequalities")]
+    {
+        let folder = copies.path().join(format!("{kernel}-resources"));
+        certified(&format!("examples/kernels/{kernel}.json"), &folder, "1");
+        let claim = std::fs::read_to_string(folder.join("claim.json")).expect("a claim");
+        let claim: Value = serde_json::from_str(&claim).expect("JSON");
+        assert_eq!(claim["proof"], proof, "{kernel}");
+    }
 }
 
 /// A program that is not there has checked nothing, and that is said.
