@@ -104,7 +104,7 @@ impl<'e> Parts<'e> {
         if let Some(slot) = self.known.get(expr) {
             return Expr::Name(*slot);
         }
-        let Some(own) = self.of_parts(expr) else { return expr.clone() };
+        let Some(own) = self.split(expr) else { return expr.clone() };
         let size = own.size();
         let repeated = size > 2 && self.times.get(expr).is_some_and(|times| *times > 1);
         if !repeated && size <= MAX_SIZE && levels(&own) <= MAX_LEVELS {
@@ -141,7 +141,7 @@ impl<'e> Parts<'e> {
     }
 
     /// The same operation on definitions of its parts.
-    fn of_parts(&mut self, expr: &'e Expr) -> Option<Expr> {
+    fn split(&mut self, expr: &'e Expr) -> Option<Expr> {
         let path = self.path.clone();
         let own = match (expr, &path) {
             (Expr::Conditional(c, a, b), Some(path)) => {
