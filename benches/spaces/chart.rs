@@ -13,22 +13,22 @@ use crate::contenders::{CONTENDERS, LIMIT};
 const FONT: &str = "sans-serif";
 /// The seconds and the configurations that every panel shows.
 const SECONDS: (f64, f64) = (2.5e-4, 20.0);
-const CONFIGURATIONS: (f64, f64) = (5.0, 2.5e12);
+const CONFIGURATIONS: (f64, f64) = (5.0, 2.5e18);
 
 /// The picture.
 pub struct Panels<'m>(pub &'m [Measured]);
 
 impl Picture for Panels<'_> {
     fn size(&self) -> (u32, u32) {
-        (960, 760)
+        (960, 1120)
     }
 
     fn draw(&self, area: &Area<'_>) -> Drawn {
         area.fill(&WHITE)?;
-        let (legend, below) = area.split_vertically(64);
+        let (legend, below) = area.split_vertically(82);
         draw_legend(&legend)?;
         let growing = self.0.iter().filter(|m| m.family.grows);
-        for (panel, measured) in below.split_evenly((2, 2)).iter().zip(growing) {
+        for (panel, measured) in below.split_evenly((3, 2)).iter().zip(growing) {
             draw_panel(panel, measured)?;
         }
         Ok(())
@@ -42,17 +42,21 @@ fn stroke(contender: usize) -> ShapeStyle {
 
 fn draw_legend(area: &Area<'_>) -> Drawn {
     let small = || (FONT, 15).into_font().color(&BLACK);
-    let mut x = 24;
+    let (mut x, mut y) = (24, 14);
     for (number, contender) in CONTENDERS.iter().enumerate() {
-        area.draw(&PathElement::new([(x, 22), (x + 24, 22)], stroke(number)))?;
-        area.draw(&Text::new(contender.name(), (x + 30, 14), small()))?;
-        x += 62 + 9 * contender.name().len() as i32;
+        let width = 62 + 9 * contender.name().len() as i32;
+        if x + width > 960 {
+            (x, y) = (24, y + 20);
+        }
+        area.draw(&PathElement::new([(x, y + 8), (x + 24, y + 8)], stroke(number)))?;
+        area.draw(&Text::new(contender.name(), (x + 30, y), small()))?;
+        x += width;
     }
     let note = format!(
         "hollow: not ended after {LIMIT} s; a line that stops elsewhere: refused, or not tried any \
          more"
     );
-    area.draw(&Text::new(note, (24, 38), small()))
+    area.draw(&Text::new(note, (24, y + 24), small()))
 }
 
 /// Powers of ten at which lines are drawn and labels stand: all, or every second one.
@@ -69,7 +73,7 @@ fn draw_panel(area: &Area<'_>, measured: &Measured) -> Drawn {
         .x_label_area_size(42)
         .y_label_area_size(64)
         .build_cartesian_2d(
-            (from..to).log_scale().with_key_points(decades(CONFIGURATIONS, 2)),
+            (from..to).log_scale().with_key_points(decades(CONFIGURATIONS, 3)),
             (least..most).log_scale().with_key_points(decades(SECONDS, 1)),
         )?;
     chart

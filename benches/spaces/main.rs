@@ -1,4 +1,4 @@
-//! How long it takes to find and prove the least time, over spaces of 10^2 to 10^12 valid
+//! How long it takes to find and prove the least time, over spaces of 10^2 to 10^17 valid
 //! configurations: the program's strategies, CP-SAT, and - for the space alone - Kernel Tuner, one
 //! after another on the same problem. Writes docs/results/spaces.md and its plot: `make
 //! spaces-report`. Without `--write` it does nothing, so that `cargo bench` stays short.

@@ -98,7 +98,7 @@ fn head(load: &[String; 2], took: Duration) -> String {
 /// The whole page.
 pub fn page(all: &[Measured], load: &[String; 2], took: Duration) -> String {
     let mut page =
-        format!("# Spaces of 10^2 to 10^12 configurations, measured\n\n{}\n\n", head(load, took));
+        format!("# Spaces of 10^2 to 10^17 configurations, measured\n\n{}\n\n", head(load, took));
     let _ = writeln!(page, "{}\n", reading());
     let _ = writeln!(page, "![Seconds over valid configurations](spaces.svg)\n");
     let _ = writeln!(
