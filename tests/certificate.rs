@@ -153,6 +153,13 @@ fn every_example_problem() {
     }
 }
 
+/// The kind of proof that a certificate claims.
+fn proof_in(folder: &Path) -> String {
+    let claim = std::fs::read_to_string(folder.join("claim.json")).expect("a claim");
+    let claim: Value = serde_json::from_str(&claim).expect("JSON");
+    claim["proof"].as_str().expect("a text").to_owned()
+}
+
 /// Every kernel has one, too.
 #[test]
 fn every_example_kernel() {
@@ -183,10 +190,8 @@ fn every_example_kernel() {
         let folder = folder.path().join("c");
         // Some of these questions are long; the small ones are answered at once.
         certified(&kernel, &folder, "1");
-        let claim = std::fs::read_to_string(folder.join("claim.json")).expect("a claim");
-        let claim: Value = serde_json::from_str(&claim).expect("JSON");
         let name = Path::new(&kernel).file_stem().expect("a name").to_string_lossy().into_owned();
-        proofs.push(format!("{name} by {}", claim["proof"].as_str().expect("a text")));
+        proofs.push(format!("{name} by {}", proof_in(&folder)));
     }
     let all = [
         "convolution by inequalities",
@@ -207,9 +212,7 @@ fn every_example_kernel() {
     {
         let folder = copies.path().join(format!("{kernel}-resources"));
         certified(&format!("examples/kernels/{kernel}.json"), &folder, "1");
-        let claim = std::fs::read_to_string(folder.join("claim.json")).expect("a claim");
-        let claim: Value = serde_json::from_str(&claim).expect("JSON");
-        assert_eq!(claim["proof"], proof, "{kernel}");
+        assert_eq!(proof_in(&folder), proof, "{kernel}");
     }
 }
 

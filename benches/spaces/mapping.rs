@@ -36,7 +36,7 @@ pub fn energy(level: usize, levels: usize) -> i64 {
     if level > levels { 200 } else { (level * level) as i64 }
 }
 
-/// The problem of mapping a product on buffers of so many levels.
+/// The problem of mapping a product of `size` by `size` matrices on buffers of `levels` levels.
 pub fn problem(size: i64, levels: usize) -> Value {
     let tile = |d: usize, level: usize| match level > levels {
         true => size.to_string(),

@@ -124,6 +124,11 @@ impl<'a> Search<'a> {
 
     /// The exact elimination of the cost; `None` if it needs too many rows, or at a stop.
     pub(crate) fn eliminated(&self) -> Option<&Eliminated> {
+        self.eliminated_within(self.rows())
+    }
+
+    /// The same with at most this many rows in a relation.
+    pub(crate) fn eliminated_within(&self, rows: usize) -> Option<&Eliminated> {
         if let Some(known) = self.eliminated.get() {
             return Some(known);
         }
@@ -133,14 +138,14 @@ impl<'a> Search<'a> {
         // After the bracket is closed the tree is wanted for the ranking.
         let closed = self.bracket.closed();
         let stop = || if closed { self.bracket.out_of_time() } else { self.bracket.done() };
-        if self.rows() <= self.too_few.load(Ordering::Relaxed) {
+        if rows <= self.too_few.load(Ordering::Relaxed) {
             return None;
         }
-        match self.eliminate(&limits(self.rows(), &stop)) {
+        match self.eliminate(&limits(rows, &stop)) {
             Ok(found) if found.is_exact() => Some(self.eliminated.get_or_init(|| found)),
             Err(TooWide::Stopped) => None,
             Ok(_) | Err(_) => {
-                self.too_few.fetch_max(self.rows(), Ordering::Relaxed);
+                self.too_few.fetch_max(rows, Ordering::Relaxed);
                 None
             }
         }

@@ -15,13 +15,8 @@ use crate::search::{Eliminated, INITIAL_ROWS, Search, limits};
 pub(super) const ENTRY: Entry = Entry::with(Run::Symbolic(run));
 
 pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
-    // Of several forms one may be exact in few rows. With many, the smallest has to do, be it only
-    // for bounds.
-    let rows = search.rows();
-    search.limit_rows(rows.min(INITIAL_ROWS));
-    let exact = search.eliminated();
-    search.limit_rows(rows);
-    if let Some(exact) = exact {
+    // Of several forms one may be exact in few rows; otherwise the smallest form has to do.
+    if let Some(exact) = search.eliminated_within(search.rows().min(INITIAL_ROWS)) {
         return ascend(search, exact);
     }
     match search.bounding(&|| search.bracket.done()) {
