@@ -14,6 +14,7 @@ mod contenders;
 mod mapping;
 mod page;
 mod problems;
+mod sharing;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -32,7 +32,8 @@ fn crossovers(all: &[Measured]) -> Table {
     let rivals = || CONTENDERS.iter().enumerate().skip(2);
     let headers = rivals().map(|(_, c)| c.name());
     let mut table = Table::new(["family"].into_iter().chain(headers));
-    for measured in all.iter().filter(|m| m.family.grows) {
+    let counted = |m: &&Measured| m.rows.iter().all(|row| row.configurations.is_some());
+    for measured in all.iter().filter(|m| m.family.grows).filter(counted) {
         let cells = rivals().map(|(rival, _)| crossover(&measured.rows, rival));
         table.push([measured.family.name.to_owned()].into_iter().chain(cells));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{contenders, mapping};
+use crate::{contenders, mapping, sharing};
 
 /// Problems of one kind, the smallest space first.
 pub struct Family {
@@ -26,7 +26,10 @@ pub enum Problem {
 
 /// All families.
 pub fn families() -> Vec<Family> {
-    vec![gemm(), chains(), trees(2), trees(3), mappings(), kernels()]
+    let mut all = vec![gemm(), chains(), trees(2), trees(3), mappings()];
+    all.extend(sharing::families());
+    all.push(kernels());
+    all
 }
 
 /// CLTune's GEMM with wider and wider domains.
@@ -84,7 +87,8 @@ fn chains() -> Family {
             let (p, q) = (format!("p{}", i - 1), format!("p{i}"));
             let [a, b, c] = [(); 3].map(|()| random.within(1, 97));
             let modulus = random.within(50, 211);
-            kernel.push(work(&format!("{a} * {p} + {b} * {q} + {c} * {p} * {q}"), modulus));
+            kernel
+                .push(work(&format!("({a} * {p} + {b} * {q} + {c} * {p} * {q}) % {modulus} + 1")));
         }
         (format!("{n} parameters"), Problem::Made(problem(n, Vec::new(), kernel)))
     };
@@ -133,7 +137,7 @@ fn tree(n: usize, width: usize) -> Value {
         let mut term =
             |p: &usize| format!("{} * p{p} * p{}", random.within(1, 97), random.of(clique));
         let terms: Vec<String> = clique.iter().map(&mut term).collect();
-        kernel.push(work(&terms.join(" + "), random.within(50, 211)));
+        kernel.push(work(&format!("({}) % {} + 1", terms.join(" + "), random.within(50, 211))));
         let (p, q) = (clique[width - 1], clique[width]);
         let [a, b] = [(); 2].map(|()| random.within(1, 9));
         let (modulus, rest) = (random.within(3, 7), random.within(0, 2));
@@ -157,9 +161,9 @@ fn mappings() -> Family {
     }
 }
 
-/// A step that takes `sum % modulus + 1` ticks.
-fn work(sum: &str, modulus: i64) -> Value {
-    json!({ "work": format!("({sum}) % {modulus} + 1") })
+/// A step that takes these ticks.
+pub fn work(ticks: &str) -> Value {
+    json!({ "work": ticks })
 }
 
 /// A problem of `n` parameters of ten values on a small platform.
@@ -199,7 +203,7 @@ fn kernels() -> Family {
 }
 
 /// SplitMix64: the same numbers for the same seed, whatever libraries do.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -210,7 +214,7 @@ impl Random {
     }
 
     /// A number from `least` to `most`.
-    fn within(&mut self, least: i64, most: i64) -> i64 {
+    pub fn within(&mut self, least: i64, most: i64) -> i64 {
         least + (self.next() % (most - least + 1) as u64) as i64
     }
 

@@ -45,14 +45,38 @@ pub fn optimisation(
     if format == OptimiserFormat::Smt2 {
         return minimisation(&obligation, stop);
     }
-    let proof = prove(&obligation, false, MAX_ROWS, stop)?;
-    let tables =
-        ClusterTables::new(&obligation, shapes(&obligation, &proof)?, MAX_EXPORTED_ROWS, stop)?;
-    let formula = PseudoBooleanFormula::new(&obligation, &tables);
+    let formula = formula(&obligation, stop)?;
     match format {
         OptimiserFormat::FlatZinc => flatzinc(&formula, &obligation),
-        _ => formula.text(&tables.shapes),
+        _ => Ok(formula.text("")),
     }
+}
+
+/// The formula of a sum of tables by its clusters, of anything else by the direct form.
+fn formula(
+    obligation: &Obligation<'_>,
+    stop: &dyn Fn() -> bool,
+) -> Result<PseudoBooleanFormula, Refusal> {
+    let form = obligation.direct_form();
+    if let Some(form) = form.as_ref().filter(|form| !form.is_plain()) {
+        return PseudoBooleanFormula::of_form(form, MAX_EXPORTED_ROWS);
+    }
+    match (of_clusters(obligation, stop), form) {
+        (Err(Refusal::TooLarge(_)), Some(form)) => {
+            PseudoBooleanFormula::of_form(&form, MAX_EXPORTED_ROWS)
+        }
+        (formula, _) => formula,
+    }
+}
+
+fn of_clusters(
+    obligation: &Obligation<'_>,
+    stop: &dyn Fn() -> bool,
+) -> Result<PseudoBooleanFormula, Refusal> {
+    let proof = prove(obligation, false, MAX_ROWS, stop)?;
+    let tables =
+        ClusterTables::new(obligation, shapes(obligation, &proof)?, MAX_EXPORTED_ROWS, stop)?;
+    Ok(PseudoBooleanFormula::new(obligation, &tables))
 }
 
 /// The formula in FlatZinc. Parameters are variables `parameter_NAME`, and the objective is `time`.
@@ -71,45 +95,52 @@ fn flatzinc(
     }
     let [least, most] = bounds(formula)?;
     let _ = writeln!(text, "var {least}..{most}: time :: output_var;");
-    let mut equation = |terms: Vec<(i64, String)>, right: i64| {
+    let mut linear = |kind: &str, terms: Vec<(i64, String)>, right: i64| {
         let (factors, names): (Vec<i64>, Vec<String>) = terms.into_iter().unzip();
         let (factors, names) = (factors.iter().join(","), names.join(","));
-        let _ = writeln!(text, "constraint int_lin_eq([{factors}],[{names}],{right});");
+        let _ = writeln!(text, "constraint int_lin_{kind}([{factors}],[{names}],{right});");
     };
-    let truths = |terms: &[(i64, usize)]| {
-        terms.iter().map(|(n, x)| (*n, format!("x{}", x + 1))).collect::<Vec<_>>()
+    let truths = |sign: i64, terms: &[(i64, usize)]| {
+        terms.iter().map(|(n, x)| (sign * n, format!("x{}", x + 1))).collect::<Vec<_>>()
     };
     for (terms, right) in formula.equations.values() {
-        equation(truths(terms), *right);
+        linear("eq", truths(1, terms), *right);
+    }
+    for (terms, right) in &formula.inequalities {
+        linear("le", truths(-1, terms), -right);
     }
     for (p, values) in obligation.values.iter().enumerate() {
         let truth =
             |(v, value): (u32, &i64)| (*value, formula.literal(&BooleanVariable::Value(p, v)));
-        equation((0..).zip(values).map(truth).chain([(-1, name(p))]).collect(), 0);
+        linear("eq", (0..).zip(values).map(truth).chain([(-1, name(p))]).collect(), 0);
     }
-    let mut sum = truths(&formula.objective);
+    let mut sum = truths(1, &formula.objective);
     sum.push((-1, "time".to_owned()));
-    equation(sum, 0);
+    linear("eq", sum, 0);
     text.push_str("solve minimize time;\n");
     Ok(text)
 }
 
-/// Between which numbers the objective is where one row of each cluster holds.
+/// Between which numbers the objective is where one row of each table and one value of each
+/// parameter holds.
 fn bounds(formula: &PseudoBooleanFormula) -> Result<[i64; 2], Refusal> {
     let ticks: HashMap<usize, i64> = formula.objective.iter().map(|(n, x)| (*x, *n)).collect();
-    let mut of_clusters: BTreeMap<Option<usize>, [i64; 2]> = BTreeMap::new();
+    let mut ranges: BTreeMap<(u8, usize), [i64; 2]> = BTreeMap::new();
     for (x, variable) in formula.variables.keys().enumerate() {
-        let cluster = match variable {
-            BooleanVariable::Row(cluster, _) => Some(*cluster),
-            BooleanVariable::One => None,
-            _ => continue,
-        };
         let own = ticks.get(&x).copied().unwrap_or(0);
-        let range = of_clusters.entry(cluster).or_insert([own; 2]);
-        *range = [range[0].min(own), range[1].max(own)];
+        let (one_of, range) = match variable {
+            BooleanVariable::One => ((0, x), [own; 2]),
+            BooleanVariable::Value(p, _) => ((1, *p), [own; 2]),
+            BooleanVariable::Row(table, _) => ((2, *table), [own; 2]),
+            BooleanVariable::Agreed(..) | BooleanVariable::Bit(..) => {
+                ((3, x), [own.min(0), own.max(0)])
+            }
+        };
+        let all = ranges.entry(one_of).or_insert(range);
+        *all = [all[0].min(range[0]), all[1].max(range[1])];
     }
     let sum = |end: usize| {
-        let sum = of_clusters.values().try_fold(0i64, |sum, range| sum.checked_add(range[end]));
+        let sum = ranges.values().try_fold(0i64, |sum, range| sum.checked_add(range[end]));
         sum.ok_or(Refusal::TooLarge("a sum of ticks beyond 63 bits"))
     };
     Ok([sum(0)?, sum(1)?])

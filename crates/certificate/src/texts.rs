@@ -45,7 +45,7 @@ pub fn texts(
         let formula = PseudoBooleanFormula::new(obligation, &tables);
         let numbers = numbers(obligation, configuration)?;
         let proof = proof(&formula, &tables, (&numbers, time))?;
-        Ok((formula.text(&tables.shapes)?, proof))
+        Ok((formula.with_clusters(&tables.shapes)?, proof))
     };
     if let Some((formula, proof)) = possible(formula())? {
         texts.insert(Text::Formula, formula);
@@ -75,7 +75,7 @@ pub fn same(
             Text::Formula => {
                 let shapes = clusters(given)?;
                 let tables = ClusterTables::new(&obligation, shapes, MAX_FORMULA_ROWS, stop)?;
-                PseudoBooleanFormula::new(&obligation, &tables).text(&tables.shapes)?
+                PseudoBooleanFormula::new(&obligation, &tables).with_clusters(&tables.shapes)?
             }
             Text::FormulaProof => {
                 let wrong = |what: &str| Err(Refusal::File(text.name().into(), what.into()));

@@ -13,6 +13,11 @@ pub struct VariableScope {
 }
 
 impl VariableScope {
+    /// The scope of no variables.
+    pub(crate) fn empty() -> VariableScope {
+        VariableScope { variables: Vec::new(), sizes: Vec::new(), places: vec![0] }
+    }
+
     /// The scope of `variables`, of which there are `sizes` values each.
     ///
     /// # Errors

@@ -49,6 +49,11 @@ impl Network {
         self.relations.push(Arc::new(relation));
     }
 
+    /// Adds a relation over no variables that allows nothing: the network has no solution.
+    pub fn add_contradiction(&mut self) {
+        self.add(Relation::new(VariableScope::empty()));
+    }
+
     /// Drops the variables of a relation on which no cost depends. What its rows do not allow must
     /// be in other relations too.
     pub fn reduced(&self, mut relation: Relation) -> Relation {

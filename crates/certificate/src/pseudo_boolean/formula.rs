@@ -14,7 +14,7 @@
 //!   truth value that holds.
 //!
 //! Everything but the objective is an equation; VeriPB counts each as two lines, at least and at
-//! most.
+//! most. The formula of a direct form has inequalities too ([`super::accumulators`]).
 
 use std::fmt::Write;
 
@@ -39,6 +39,8 @@ pub enum BooleanVariable {
     Row(usize, usize),
     /// A cluster and the later one agree on this choice.
     Agreed(usize, Vec<u32>),
+    /// A bit of the maximum of a part of the cost, by its power of two.
+    Bit(usize, u32),
 }
 
 /// An equation, by its content.
@@ -63,6 +65,8 @@ pub struct PseudoBooleanFormula {
     pub variables: IndexMap<BooleanVariable, ()>,
     /// The equations, with their coefficients and right-hand side.
     pub equations: IndexMap<Equation, (Vec<(i64, usize)>, i64)>,
+    /// The inequalities: coefficients of a sum that is at least the right-hand side.
+    pub inequalities: Vec<(Vec<(i64, usize)>, i64)>,
     /// The coefficients of the objective.
     pub objective: Vec<(i64, usize)>,
 }
@@ -124,8 +128,22 @@ impl PseudoBooleanFormula {
         self.variables.insert_full(variable, ()).0
     }
 
-    fn equation(&mut self, name: Equation, terms: Vec<(i64, BooleanVariable)>, right: i64) {
-        let terms = terms.into_iter().map(|(n, v)| (n, self.number(v))).collect();
+    /// A sum with each truth value once.
+    pub(super) fn numbered(&mut self, terms: Vec<(i64, BooleanVariable)>) -> Vec<(i64, usize)> {
+        let mut sum: IndexMap<usize, i64> = IndexMap::new();
+        for (n, variable) in terms {
+            *sum.entry(self.number(variable)).or_default() += n;
+        }
+        sum.into_iter().map(|(x, n)| (n, x)).collect()
+    }
+
+    pub(super) fn equation(
+        &mut self,
+        name: Equation,
+        terms: Vec<(i64, BooleanVariable)>,
+        right: i64,
+    ) {
+        let terms = self.numbered(terms);
         self.equations.insert(name, (terms, right));
     }
 
@@ -140,23 +158,31 @@ impl PseudoBooleanFormula {
         self.equations.get_index_of(equation).map_or(0, |i| 2 * i + 1)
     }
 
-    /// The text of the formula.
+    /// The text of the formula, which names its clusters.
     ///
     /// # Errors
     /// The clusters cannot be written.
-    pub fn text(&self, shapes: &[ClusterShape]) -> Result<String, Refusal> {
+    pub fn with_clusters(&self, shapes: &[ClusterShape]) -> Result<String, Refusal> {
+        let shapes = serde_json::to_string(shapes).map_err(|e| Refusal::wrong(e.to_string()))?;
+        Ok(self.text(&format!("{CLUSTERS}{shapes}\n")))
+    }
+
+    /// The text of the formula, with comments after its first line.
+    pub fn text(&self, comments: &str) -> String {
         let sum = |terms: &[(i64, usize)]| {
             terms.iter().map(|(n, x)| format!("{n:+} x{}", x + 1)).join(" ")
         };
-        let shapes = serde_json::to_string(shapes).map_err(|e| Refusal::wrong(e.to_string()))?;
-        let (variables, equations) = (self.variables.len(), self.equations.len());
-        let mut text =
-            format!("* #variable= {variables} #constraint= {equations}\n{CLUSTERS}{shapes}\n");
+        let constraints = self.equations.len() + self.inequalities.len();
+        let variables = self.variables.len();
+        let mut text = format!("* #variable= {variables} #constraint= {constraints}\n{comments}");
         let _ = writeln!(text, "min: {} ;", sum(&self.objective));
         for (terms, right) in self.equations.values() {
             let _ = writeln!(text, "{} = {right} ;", sum(terms));
         }
-        Ok(text)
+        for (terms, right) in &self.inequalities {
+            let _ = writeln!(text, "{} >= {right} ;", sum(terms));
+        }
+        text
     }
 }
 

@@ -125,6 +125,8 @@ fn witness(
         BooleanVariable::Value(p, v) => configuration[*p] == *v,
         BooleanVariable::Row(c, r) => tables.rows[*c][*r].0 == of(&tables.shapes[*c].over),
         BooleanVariable::Agreed(c, choice) => *choice == of(&tables.shapes[*c].to),
+        // A formula of clusters has no maxima.
+        BooleanVariable::Bit(..) => false,
     };
     let literal = |(i, v): (usize, &BooleanVariable)| {
         format!("{}x{}", if holds(v) { "" } else { "~" }, i + 1)

@@ -15,12 +15,11 @@ use crate::problem::Problem;
 const MAX_ROWS: usize = 1 << 21;
 
 impl Problem {
-    /// The valid configurations as a structure.
+    /// The valid configurations as a structure; not counted after a stop.
     ///
     /// # Errors
     /// A domain, definition, constraint or launch size without a value for a choice that no
-    /// condition excludes; an empty first domain; configurations none of which can be launched; a
-    /// stop.
+    /// condition excludes; an empty first domain; configurations none of which can be launched.
     pub fn configurations(
         &self,
         limits: &TableLimits<'_>,
@@ -65,8 +64,7 @@ impl Problem {
             let exact = TableLimits { divide: false, ..*limits };
             all.counted = match all.network.eliminated(&[], &exact) {
                 Ok(tree) => Some(tree),
-                Err(TooWide::Stopped) => return Err(stopped()),
-                Err(TooWide::Key(_) | TooWide::Rows(_)) => None,
+                Err(TooWide::Stopped | TooWide::Key(_) | TooWide::Rows(_)) => None,
             };
         }
         Ok(all)
@@ -144,14 +142,6 @@ impl Problem {
     }
 }
 
-fn stopped() -> ModelError {
-    ModelError::new(
-        "parameters",
-        "stopped while the configurations were counted",
-        "give it more time",
-    )
-}
-
 /// Calls `each` with all combinations of some parameters until it returns false; true if never.
 fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64]) -> bool) -> bool {
     fn go(
@@ -178,12 +168,8 @@ impl Configurations<'_> {
         self.restrict_values();
         let sizes = self.values.iter().map(|v| v.len() as u32).collect();
         self.network = Network::new(sizes);
-        for (place, values) in self.values.iter().enumerate() {
-            if values.is_empty() {
-                // Without a value there is no configuration: an empty relation.
-                self.network
-                    .add(Relation::new(self.network.scope(&[place]).map_err(|_| stopped())?));
-            }
+        if self.values.iter().any(Vec::is_empty) {
+            self.network.add_contradiction();
         }
         for c in 0..self.conditions.len() {
             let always = || self.conditions[c].surely_holds(&self.intervals());
@@ -223,8 +209,7 @@ impl Configurations<'_> {
         match condition.outcome(self.problem, &env) {
             Holds::Yes => Ok(()),
             Holds::No => {
-                let nothing = self.network.scope(&[]).map_err(|_| stopped())?;
-                self.network.add(Relation::new(nothing));
+                self.network.add_contradiction();
                 self.excluding.insert(c);
                 Ok(())
             }
