@@ -70,8 +70,16 @@ impl<I, B> SystemValues<I, B> {
     }
 
     /// Sets the value of a node.
+    #[inline]
     pub fn set(&mut self, e: Ex, value: SystemValue<I, B>) {
         self.0[e.index()] = Some(value);
+    }
+
+    /// Sets an integer. As a call of its own it gets the number in registers; inlined, a number is
+    /// written in two parts and copied as one, for which the processor waits: half of a run.
+    #[inline(never)]
+    fn set_int(&mut self, e: Ex, value: I) {
+        self.set(e, SystemValue::Int(value));
     }
 
     /// True if the node has a value.
@@ -83,6 +91,7 @@ impl<I, B> SystemValues<I, B> {
     ///
     /// # Errors
     /// It has not been computed.
+    #[inline]
     pub fn get(&self, e: Ex) -> Result<&SystemValue<I, B>, InternalError> {
         self.0[e.index()].as_ref().ok_or_else(|| fault(e, None))
     }
@@ -135,8 +144,10 @@ pub fn evaluate<A: Algebra>(
     values: &mut SystemValues<A::Int, A::Bool>,
 ) -> Result<(), A::Error> {
     for e in order {
-        let value = node(system.node(*e), states, algebra, values)?;
-        values.set(*e, value);
+        match node(system.node(*e), states, algebra, values)? {
+            SystemValue::Int(value) => values.set_int(*e, value),
+            SystemValue::Bool(value) => values.set(*e, SystemValue::Bool(value)),
+        }
     }
     Ok(())
 }

@@ -52,6 +52,7 @@ pub struct Ex(pub(crate) u32);
 
 impl Ex {
     /// Position in [`System::nodes`].
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -63,6 +64,7 @@ pub struct StateId(pub(crate) u32);
 
 impl StateId {
     /// Position in [`System::states`].
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -74,6 +76,7 @@ pub struct ChoiceId(pub(crate) u32);
 
 impl ChoiceId {
     /// Position in [`System::choices`].
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -85,6 +88,7 @@ pub struct TableId(pub(crate) u32);
 
 impl TableId {
     /// Position in [`System::tables`].
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -185,6 +189,7 @@ impl System {
     }
 
     /// The node of an expression.
+    #[inline]
     pub fn node(&self, e: Ex) -> &SystemNode {
         &self.nodes[e.index()]
     }

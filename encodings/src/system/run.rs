@@ -49,8 +49,10 @@ pub fn run(
 /// Runs one system for many configurations.
 pub struct SystemRunner<'s> {
     system: &'s System,
-    first: Vec<Ex>,
-    live: Vec<Ex>,
+    /// What the parameters alone decide.
+    frozen: Vec<Ex>,
+    /// What each step computes.
+    moving: Vec<Ex>,
     values: SystemValues<Number, Truth>,
     range: (i64, i64),
 }
@@ -58,13 +60,14 @@ pub struct SystemRunner<'s> {
 impl<'s> SystemRunner<'s> {
     /// A runner that has not run anything yet.
     pub fn new(system: &'s System) -> SystemRunner<'s> {
-        let (first, live) = (system.first(), system.live());
-        SystemRunner { system, first, live, values: SystemValues::none(system), range: (0, 0) }
+        let is_frozen = system.frozen();
+        let (frozen, moving) = system.live().into_iter().partition(|e| is_frozen[e.index()]);
+        SystemRunner { system, frozen, moving, values: SystemValues::none(system), range: (0, 0) }
     }
 
     /// Expressions that one step computes.
     pub fn size(&self) -> usize {
-        self.live.len()
+        self.moving.len()
     }
 
     /// The least and greatest number of any node in the runs so far; 0 lies between them.
@@ -87,14 +90,14 @@ impl<'s> SystemRunner<'s> {
         numbers: &mut Numbers,
         limit: usize,
     ) -> Result<SystemRun, SystemRunError> {
-        let SystemRunner { system, first, live, values, .. } = self;
-        evaluate(system, first, &[], numbers, values)?;
+        let SystemRunner { system, frozen, moving, values, .. } = self;
+        evaluate(system, frozen, &[], numbers, values)?;
         let mut states: Vec<_> =
             system.states.iter().map(|s| values.get(s.init).copied()).collect::<Result<_, _>>()?;
         let unknown =
             |what: &str| InternalError(format!("{what} depends on a value that is not there"));
         for steps in 0..=limit {
-            evaluate(system, live, &states, numbers, values)?;
+            evaluate(system, moving, &states, numbers, values)?;
             if values.bool(system.goal)?.ok_or_else(|| unknown("the goal"))? {
                 let cost = values.int(system.cost)?.ok_or_else(|| unknown("the cost"))?;
                 return Ok(SystemRun { steps, cost });
@@ -116,6 +119,7 @@ struct Numbers {
 }
 
 impl Numbers {
+    #[inline]
     fn met(&mut self, number: Number) -> Number {
         if let Some(v) = number {
             self.range = (self.range.0.min(v), self.range.1.max(v));
@@ -132,10 +136,12 @@ impl Algebra for Numbers {
     type Bool = Truth;
     type Error = SystemRunError;
 
+    #[inline]
     fn int(&mut self, value: i64) -> Number {
         self.met(Some(value))
     }
 
+    #[inline]
     fn bool(&mut self, value: bool) -> Truth {
         Some(value)
     }
@@ -144,6 +150,7 @@ impl Algebra for Numbers {
         None
     }
 
+    #[inline]
     fn table(&mut self, table: TableId) -> Result<Number, SystemRunError> {
         Ok(self.met(self.tables[table.index()]))
     }
@@ -152,34 +159,41 @@ impl Algebra for Numbers {
         Ok(Some(false))
     }
 
+    #[inline]
     fn add(&mut self, a: &Number, b: &Number) -> Result<Number, SystemRunError> {
         let number =
             a.zip(*b).map(|(a, b)| a.checked_add(b).ok_or(SystemRunError::Overflow)).transpose()?;
         Ok(self.met(number))
     }
 
+    #[inline]
     fn mul(&mut self, a: &Number, b: &Number) -> Result<Number, SystemRunError> {
         let number =
             a.zip(*b).map(|(a, b)| a.checked_mul(b).ok_or(SystemRunError::Overflow)).transpose()?;
         Ok(self.met(number))
     }
 
+    #[inline]
     fn max(&mut self, a: &Number, b: &Number) -> Number {
         a.zip(*b).map(|(a, b)| a.max(b))
     }
 
+    #[inline]
     fn equal(&mut self, a: &Number, b: &Number) -> Truth {
         a.zip(*b).map(|(a, b)| a == b)
     }
 
+    #[inline]
     fn at_most(&mut self, a: &Number, b: &Number) -> Truth {
         a.zip(*b).map(|(a, b)| a <= b)
     }
 
+    #[inline]
     fn not(&mut self, a: &Truth) -> Truth {
         a.map(|a| !a)
     }
 
+    #[inline]
     fn junction(
         &mut self,
         items: impl Iterator<Item = Result<Truth, InternalError>>,
@@ -198,10 +212,12 @@ impl Algebra for Numbers {
         Ok(all)
     }
 
+    #[inline]
     fn ite_int(&mut self, c: &Truth, a: &Number, b: &Number) -> Number {
         if a == b { *a } else { c.and_then(|c| if c { *a } else { *b }) }
     }
 
+    #[inline]
     fn ite_bool(&mut self, c: &Truth, a: &Truth, b: &Truth) -> Truth {
         if a == b { *a } else { c.and_then(|c| if c { *a } else { *b }) }
     }
