@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tickbound_expr::Expr;
 use tickbound_model::random::SplitMix64;
 use tickbound_model::{Problem, platforms};
-use tickbound_rules::{ClosedForm, Rule, RuleError, RuleRequest, RuleSizes, rule};
+use tickbound_rules::{ClosedForm, DecisionTree, Rule, RuleError, RuleRequest, RuleSizes, rule};
 use tickbound_simulator::simulate;
 use tickbound_solver::SearchOptions;
 
@@ -43,7 +43,7 @@ fn found(
     joint: &Problem,
     sizes: &RuleSizes,
     loss: u64,
-    variants: Option<usize>,
+    (variants, tree): (Option<usize>, bool),
 ) -> Result<Rule, RuleError> {
     let problem_at = |size: usize| {
         Ok(joint.with_values(&sizes.values(size).into_iter().map(Some).collect::<Vec<_>>()))
@@ -53,6 +53,7 @@ fn found(
         problem_at: &problem_at,
         loss,
         variants,
+        tree,
         options: SearchOptions::default(),
         interrupt: &AtomicBool::new(false),
         progress: &|_| {},
@@ -116,12 +117,17 @@ fn agrees(file: &Value, sizes: &RuleSizes, rule: &Rule, loss: u64) -> usize {
     let mut worst = 0.0f64;
     for size in 0..sizes.count() {
         let all = all_at(file, sizes, size);
+        let by_tree = |tree: &DecisionTree| tree.pick(&sizes.tree_arguments_at(size));
         let Some(least) = all.values().min() else {
             assert!(rule.infeasible.contains(&size), "{}", sizes.name(size));
+            assert!(rule.tree.as_ref().is_none_or(|tree| by_tree(tree).is_none()));
             continue;
         };
         assert!(rule.valid.contains(&(size, *least)), "{}: {least}", sizes.name(size));
-        let picked = rule.variants.iter().filter_map(|v| all.get(v)).min();
+        let picked = match &rule.tree {
+            Some(tree) => by_tree(tree).and_then(|v| all.get(&rule.variants[v])),
+            None => rule.variants.iter().filter_map(|v| all.get(v)).min(),
+        };
         let picked = *picked.unwrap_or_else(|| panic!("nothing at {}", sizes.name(size)));
         let lost = (picked - least) as f64 / (*least).max(1) as f64;
         assert!(lost <= loss as f64 / 1e6 + 1e-12, "{}: {lost}", sizes.name(size));
@@ -145,12 +151,12 @@ fn random_rules_keep_their_loss() {
     println!("RULES_SEED={seed}");
     let mut random = SplitMix64(seed);
     let sizes: RuleSizes = "n=4..24:4,m=3,5..17:4".parse().unwrap();
-    let (mut rules, mut compared) = (0, 0);
+    let (mut rules, mut compared, mut leaves) = (0, 0, 0);
     for round in 0..40 {
         let file = random_problem(&mut random);
         let loss = u64::from(random.draw() % 3) * 50_000;
         println!("{round}: {loss} {file}");
-        let rule = match found(&joint(&file, &sizes), &sizes, loss, None) {
+        let rule = match found(&joint(&file, &sizes), &sizes, loss, (None, false)) {
             Err(RuleError::Infeasible(_)) => continue,
             rule => rule.unwrap(),
         };
@@ -159,10 +165,18 @@ fn random_rules_keep_their_loss() {
         rules += 1;
         // As many variants as that cannot lose more, and fewer lose what the curve says.
         let count = rule.variants.len();
-        let same = found(&joint(&file, &sizes), &sizes, 0, Some(count)).unwrap();
+        let same = found(&joint(&file, &sizes), &sizes, 0, (Some(count), false)).unwrap();
         assert!(same.worst.loss() <= rule.worst.loss().max(loss), "{same:?}");
         agrees(&file, &sizes, &same, same.worst.loss());
+        let by_tree = found(&joint(&file, &sizes), &sizes, loss, (None, true)).unwrap();
+        assert_eq!(by_tree.simulated, by_tree.valid.len());
+        agrees(&file, &sizes, &by_tree, loss);
+        let count = by_tree.tree.as_ref().unwrap().leaves();
+        assert!(count <= sizes.count() && by_tree.variants.len() <= rule.variants.len());
+        leaves += count;
     }
+    println!("{leaves} leaves");
+    assert!((100..600).contains(&leaves), "{leaves} leaves");
     assert!(rules >= 30 && compared >= 1000, "{rules} rules, {compared} times");
 }
 
@@ -172,7 +186,7 @@ fn a_wrong_closed_form_is_found() {
     let file: Value = serde_json::from_str(&file).unwrap();
     let sizes: RuleSizes = "n=16..2048:16".parse().unwrap();
     let joint = joint(&file, &sizes);
-    let rule = found(&joint, &sizes, 0, None).unwrap();
+    let rule = found(&joint, &sizes, 0, (None, false)).unwrap();
     let mut forms = forms(&joint, &sizes, &rule).unwrap();
     assert_eq!(rule.loss_of(&sizes, &forms).unwrap().loss(), 0);
     // A variant that is said to take no time is picked where it is the wrong one.
@@ -256,43 +270,94 @@ fn built(folder: &Path, compiler: &[&str], file: &str, text: &str) -> String {
     String::from_utf8(Command::new(folder.join("program")).output().unwrap().stdout).unwrap()
 }
 
+/// What the rule of a command is as C, Rust and Python, which agree: for each argument from 1 to
+/// 2199 whether it is proved, and the options that are picked. `first` are arguments before it.
+fn emitted(folder: &Path, arguments: &[&str], first: &str) -> String {
+    let emit =
+        ["--emit", "rule.h", "--emit", "rule.rs", "--emit", "rule.py", "--emit", "rule.json"];
+    let command = [&["tune", "p.json", "-q"], arguments, &emit].concat();
+    let (_, error, status) = run_in(folder, &command);
+    assert_eq!((error.as_str(), status), ("", 0));
+    let c = format!(
+        "#include <stdio.h>\n#include \"rule.h\"\nint main(void) {{\n\
+         for (int64_t n = 1; n < 2200; n++) {{ int v = p_pick({first}n);\n\
+         const char *options = v < 0 ? \"-\" : p_variants[v].options;\n\
+         printf(\"%d %d %s\\n\", (int)n, p_is_proved({first}n), options);\n\
+         }}\n return 0; }}\n"
+    );
+    let c = built(folder, &["cc", "-std=c99", "-Wall", "-Werror", "-o", "program"], "m.c", &c);
+    let rust = format!(
+        "mod rule;\nfn main() {{\nfor n in 1..2200 {{\n\
+         let options = rule::pick({first}n).map_or(\"-\", |v| rule::VARIANTS[v].options);\n\
+         println!(\"{{n}} {{}} {{options}}\", i32::from(rule::is_proved({first}n)));\n}}\n}}\n"
+    );
+    let rustc = ["rustc", "--edition=2021", "-A", "dead_code", "-o", "program"];
+    assert_eq!(built(folder, &rustc, "m.rs", &rust), c);
+    let python = format!(
+        "import rule\nfor n in range(1, 2200):\n    v = rule.pick({first}n)\n    \
+         print(n, int(rule.is_proved({first}n)), '-' if v is None else rule.OPTIONS[v])\n"
+    );
+    std::fs::write(folder.join("m.py"), python).unwrap();
+    let output = Command::new("python3").current_dir(folder).arg("-B").arg("m.py").output();
+    assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), c);
+    c
+}
+
+/// The sizes that are proved in such a list, with the variants that are picked.
+fn picked(list: &str) -> Vec<Vec<i64>> {
+    let proved = list.lines().filter(|line| line.split(' ').nth(1) == Some("1"));
+    let values = |line: &str| {
+        line.split('=').skip(1).map(|v| v.split(' ').next().unwrap().parse().unwrap()).collect()
+    };
+    proved.map(values).collect()
+}
+
 #[test]
 fn emitted_code_picks_what_is_proved() {
     let folder = with_example("matmul.json");
     let folder = folder.path();
-    let emit =
-        ["--emit", "rule.h", "--emit", "rule.rs", "--emit", "rule.py", "--emit", "rule.json"];
-    let arguments = ["tune", "p.json", "--over", "n=16..2048:16", "-q"];
-    let (_, error, status) = run_in(folder, &[&arguments[..], &emit].concat());
-    assert_eq!((error.as_str(), status), ("", 0));
-    let c = "#include <stdio.h>\n#include \"rule.h\"\nint main(void) {\n\
-             for (int64_t n = 1; n < 2200; n++) { int v = p_pick(n);\n\
-             const char *options = v < 0 ? \"-\" : p_variants[v].options;\n\
-             printf(\"%d %d %s\\n\", (int)n, p_is_proved(n), options);\n\
-             }\n return 0; }\n";
-    let c = built(folder, &["cc", "-std=c99", "-Wall", "-Werror", "-o", "program"], "m.c", c);
-    let rust = "mod rule;\nfn main() {\nfor n in 1..2200 {\n\
-                let options = rule::pick(n).map_or(\"-\", |v| rule::VARIANTS[v].options);\n\
-                println!(\"{n} {} {options}\", i32::from(rule::is_proved(n)));\n}\n}\n";
-    let rustc = ["rustc", "--edition=2021", "-A", "dead_code", "-o", "program"];
-    assert_eq!(built(folder, &rustc, "m.rs", rust), c);
-    let python = "import rule\nfor n in range(1, 2200):\n    v = rule.pick(n)\n    \
-                  print(n, int(rule.is_proved(n)), '-' if v is None else rule.OPTIONS[v])\n";
-    std::fs::write(folder.join("m.py"), python).unwrap();
-    let output = Command::new("python3").current_dir(folder).arg("m.py").output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), c);
-    // What is picked takes the least time, at every size for which that is proved.
+    let over = ["--over", "n=16..2048:16"];
     let file: Value =
         serde_json::from_slice(&std::fs::read(folder.join("p.json")).unwrap()).unwrap();
     let sizes: RuleSizes = "n=16..2048:16".parse().unwrap();
-    let proved: Vec<&str> = c.lines().filter(|line| line.split(' ').nth(1) == Some("1")).collect();
-    assert_eq!(proved.len(), 128);
+    let least = picked(&emitted(folder, &over, ""));
+    let by_tree = picked(&emitted(folder, &[&over[..], &["--tree"]].concat(), ""));
+    let rule = std::fs::read_to_string(folder.join("rule.json")).unwrap();
+    let nodes = serde_json::from_str::<Value>(&rule).unwrap()["tree"].as_array().unwrap().len();
+    assert!((3..60).contains(&nodes), "{rule}");
+    // What is picked takes the least time, at every size for which that is proved; by a tree it
+    // takes at most 5 % more.
+    assert_eq!((least.len(), by_tree.len()), (128, 128));
     for size in (0..128).step_by(9) {
         let all = all_at(&file, &sizes, size);
-        let values = proved[size].split("=").skip(1).map(|v| v.split(' ').next().unwrap());
-        let variant: Vec<i64> = values.map(|v| v.parse().unwrap()).collect();
-        assert_eq!(all.get(&variant), all.values().min(), "{}", proved[size]);
+        let min = all.values().min().unwrap();
+        assert_eq!(all.get(&least[size]), Some(min), "{}", sizes.name(size));
+        assert!(all[&by_tree[size]] * 100 <= min * 105, "{}", sizes.name(size));
     }
+}
+
+/// One decision tree for two devices picks on each within the loss there.
+#[test]
+fn emitted_code_for_several_devices() {
+    let folder = with_example("matmul.json");
+    let folder = folder.path();
+    let over = ["--over", "n=16..2048:16", "--devices", "h200,gtx-680", "--tree"];
+    let sizes: RuleSizes = "n=16..2048:16".parse().unwrap();
+    for (number, device) in ["h200", "gtx-680"].into_iter().enumerate() {
+        let picked = picked(&emitted(folder, &over, &format!("{number}, ")));
+        let mut file: Value =
+            serde_json::from_slice(&std::fs::read(folder.join("p.json")).unwrap()).unwrap();
+        file["platform"] = json!(device);
+        for size in (0..128).step_by(13) {
+            let all = all_at(&file, &sizes, size);
+            let min = all.values().min().unwrap();
+            assert!(all[&picked[size]] * 100 <= min * 105, "{} on {device}", sizes.name(size));
+        }
+        // There is no third device.
+        let text = std::fs::read_to_string(folder.join("rule.h")).unwrap();
+        assert!(text.contains(&format!("// {number}: {device}\n")), "{text}");
+    }
+    assert!(emitted(folder, &over, "2, ").lines().all(|line| line.split(' ').nth(1) == Some("0")));
 }
 
 #[test]
@@ -355,7 +420,7 @@ fn a_rule_for_several_devices() {
         (&["--devices", "h200,h200"][..], "--devices h200,h200: `h200` is named twice"),
         (&["--devices", "h200,nope"], "no platform is called `nope`"),
         (&["--devices", "h200", "--platform", "h100"], "cannot be used with"),
-        (&["--devices", "h200,h100", "--emit", "x.h"], "with --devices only .flags is written"),
+        (&["--devices", "h200,h100", "--emit", "x.h"], "give --tree for code with a decision tree"),
     ] {
         let (_, error, status) = run(&[&["tune", matmul], arguments].concat());
         assert!(status == 2 && error.contains(said), "{arguments:?}: {error}");

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tickbound_model::Problem;
 use tickbound_report::answer::About;
-use tickbound_rules::RuleSizes;
 use tickbound_rules::emit::{Emitted, EmittedSizes, EmittedVariant, Format, identifier};
+use tickbound_rules::{DecisionTree, RuleSizes};
 use tickbound_solver::TuneResult;
 
 use super::exit::{CliError, input};
@@ -32,12 +32,8 @@ impl Emission {
     ) -> Emission {
         let stem = Path::new(&question.chosen.problem).file_stem();
         let name = identifier(&stem.map_or("problem".into(), |stem| stem.to_string_lossy()));
-        let sizes = sizes.map(|sizes| EmittedSizes {
-            arguments: sizes.arguments().into_iter().map(str::to_owned).collect(),
-            ranges: sizes.ranges().map(<[_]>::to_vec).collect(),
-            text: sizes.to_string(),
-        });
-        let emitted = Emitted { name, about, parameters, variants, sizes };
+        let sizes = sizes.map(EmittedSizes::of_rule);
+        let emitted = Emitted { name, about, parameters, variants, sizes, tree: None };
         let words: Vec<String> = std::env::args().skip(1).filter(|word| !shapes(word)).collect();
         let command = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
         Emission { emitted, command }
@@ -66,6 +62,12 @@ impl Emission {
         let variants = vec![EmittedVariant { values, form: None }];
         let about = vec![described(&about), proved];
         Ok(Emission::new(question, about, (parameters, variants), None))
+    }
+
+    /// The same with a decision tree that picks.
+    pub(super) fn by_tree(mut self, tree: DecisionTree) -> Emission {
+        self.emitted.tree = Some(tree);
+        self
     }
 
     /// The same as another command writes it.

@@ -8,6 +8,7 @@
 //! - [`Rule`]: the configurations and what is proved of them, found by [`rule`];
 //! - [`ClosedForm`]: the time of one configuration as an expression over the sizes, which emitted
 //!   code evaluates to pick the configuration that takes least;
+//! - [`DecisionTree`]: comparisons of sizes with numbers that pick one instead;
 //! - [`emit`]: a configuration or a rule as code.
 
 mod closed_form;
@@ -17,8 +18,10 @@ mod request;
 mod search;
 mod sizes;
 mod times;
+mod tree;
 
 pub use closed_form::{ClosedForm, SizeExpr};
 pub use request::{RuleError, RuleRequest};
 pub use search::{Rule, Worst, rule};
 pub use sizes::{MAX_SIZES, RuleSizes, SizesError};
+pub use tree::{DecisionTree, Feature};

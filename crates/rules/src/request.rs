@@ -17,6 +17,8 @@ pub struct RuleRequest<'r> {
     pub loss: u64,
     /// How many variants there may be; then `loss` is not used, and the least loss is found.
     pub variants: Option<usize>,
+    /// A decision tree over the sizes picks, not the least predicted time.
+    pub tree: bool,
     /// How least times are searched for.
     pub options: SearchOptions,
     /// Ends the search when it becomes true.
@@ -50,6 +52,9 @@ pub enum RuleError {
     /// A time cannot be written as code.
     #[error("--emit: {0}; `tune --over --json` has the configurations")]
     NoForm(String),
+    /// A decision tree cannot be the rule.
+    #[error("--tree: {0}")]
+    NoTree(String),
     /// No size has a valid configuration.
     #[error(
         "--over {0}: no configuration is valid at any of these sizes; `tickbound tune` with \

@@ -17,6 +17,7 @@ use crate::cover::{cover, least_loss};
 use crate::request::{RuleError, RuleRequest};
 use crate::sizes::RuleSizes;
 use crate::times::{Times, Variant, longest, loss_between};
+use crate::tree::DecisionTree;
 
 /// The size at which a rule loses most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Worst {
     }
 
     /// The one with the greatest loss, the first of several.
-    fn greatest(all: impl IntoIterator<Item = Worst>) -> Result<Worst, RuleError> {
+    pub(crate) fn greatest(all: impl IntoIterator<Item = Worst>) -> Result<Worst, RuleError> {
         let all = all.into_iter();
         all.min_by_key(|w| (std::cmp::Reverse(w.loss()), w.size)).ok_or(RuleError::Nothing)
     }
@@ -67,6 +68,8 @@ pub struct Rule {
     pub simulated: usize,
     /// How many sizes the variants were chosen for; they were checked at all of them.
     pub examined: usize,
+    /// What picks a variant; `None`: the least predicted time.
+    pub tree: Option<DecisionTree>,
 }
 
 /// Sizes, drawn at random, at which the simulator runs the variant that is picked.
@@ -105,6 +108,42 @@ pub fn rule(request: &RuleRequest<'_>) -> Result<Rule, RuleError> {
 }
 
 impl Rule {
+    /// The number of the variant that is picked at a size, and its ticks.
+    fn picked(&self, sizes: &RuleSizes, place: usize) -> Option<(usize, i64)> {
+        let (size, _) = self.valid[place];
+        let time = |variant: usize| Some((variant, self.times[variant][place]?));
+        match &self.tree {
+            Some(tree) => time(tree.pick(&sizes.tree_arguments_at(size))?),
+            None => (0..self.variants.len()).filter_map(time).min_by_key(|(_, time)| *time),
+        }
+    }
+
+    /// The rule with a decision tree, and without variants that this does not pick.
+    fn with_tree(mut self, sizes: &RuleSizes, loss: u64) -> Result<Rule, RuleError> {
+        loop {
+            self.tree = Some(DecisionTree::grown(&self, sizes, loss)?);
+            let mut serves = vec![0; self.variants.len()];
+            let mut losses = Vec::new();
+            for (place, (size, least)) in self.valid.iter().enumerate() {
+                let Some((variant, time)) = self.picked(sizes, place) else {
+                    let what = format!("nothing valid is picked at {}", sizes.name(*size));
+                    return Err(RuleError::NoTree(what));
+                };
+                serves[variant] += 1;
+                losses.push(Worst { size: *size, time, least: *least });
+            }
+            if serves.iter().all(|sizes| *sizes > 0) {
+                self.worst = Worst::greatest(losses)?;
+                return Ok(Rule { serves, ..self });
+            }
+            let is_used = |all: usize| serves[all] > 0;
+            let mut numbers = 0..;
+            self.variants.retain(|_| numbers.next().is_some_and(is_used));
+            let mut numbers = 0..;
+            self.times.retain(|_| numbers.next().is_some_and(is_used));
+        }
+    }
+
     /// The greatest loss if closed forms of the variants pick: where a kernel is read for all sizes
     /// at once, they may differ by some ticks from the times that were proved size by size.
     ///
@@ -188,7 +227,7 @@ impl<'r> RuleSearch<'r> {
         let times = variants.iter().map(column);
         let times = times.collect();
         let least = |size: &usize| Some((*size, self.times.least(*size)?.time));
-        Ok(Rule {
+        let mut rule = Rule {
             serves: self.serves(valid, &variants),
             valid: valid.iter().filter_map(least).collect(),
             times,
@@ -196,11 +235,17 @@ impl<'r> RuleSearch<'r> {
             infeasible: all.filter(|size| self.times.is_infeasible(*size)).collect(),
             open,
             is_whole,
-            simulated: self.simulate(valid, &variants)?,
+            simulated: 0,
             examined: self.sample.len(),
             curve: self.curve(valid, variants.len())?,
             variants,
-        })
+            tree: None,
+        };
+        if self.request.tree && is_whole {
+            rule = rule.with_tree(self.request.sizes, self.request.loss)?;
+        }
+        rule.simulated = self.simulate(&rule)?;
+        Ok(rule)
     }
 
     /// Adds sizes that variants are chosen for, and as variants what is near their least times.
@@ -312,25 +357,26 @@ impl<'r> RuleSearch<'r> {
     }
 
     /// Runs the variant that is picked at some sizes in the simulator; at how many.
-    fn simulate(&self, valid: &[usize], variants: &[Variant]) -> Result<usize, RuleError> {
+    fn simulate(&self, rule: &Rule) -> Result<usize, RuleError> {
         let mut random = SplitMix64(self.request.options.seed);
-        let sizes: Vec<usize> = match valid.len() <= SIMULATED {
-            true => valid.to_vec(),
-            false => (0..SIMULATED).map(|_| valid[random.draw() as usize % valid.len()]).collect(),
+        let count = rule.valid.len();
+        let places: Vec<usize> = match count <= SIMULATED {
+            true => (0..count).collect(),
+            false => (0..SIMULATED).map(|_| random.draw() as usize % count).collect(),
         };
         let mut confirmed = 0;
-        for size in sizes {
-            let Some((place, time)) = self.times.choice(size, variants) else { continue };
-            match self.times.simulated(size, &variants[place])? {
-                Some(simulated) if simulated == time => confirmed += 1,
-                simulated => {
-                    let what = format!(
-                        "a closed form is {time} ticks, and the simulator takes {simulated:?}"
-                    );
-                    let error = SolveError::Disagreement(what);
-                    return Err(RuleError::at(self.request, size, error));
-                }
+        for place in places {
+            let (size, _) = rule.valid[place];
+            // After a stop the variants may serve only some sizes.
+            let Some((variant, time)) = rule.picked(self.request.sizes, place) else { continue };
+            let simulated = self.times.simulated(size, &rule.variants[variant])?;
+            if simulated != Some(time) {
+                let what =
+                    format!("a closed form is {time} ticks, and the simulator takes {simulated:?}");
+                let error = SolveError::Disagreement(what);
+                return Err(RuleError::at(self.request, size, error));
             }
+            confirmed += 1;
         }
         Ok(confirmed)
     }

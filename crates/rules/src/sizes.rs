@@ -191,6 +191,20 @@ impl RuleSizes {
         self.dimensions.iter().filter_map(|d| d.names.first()).map(String::as_str).collect()
     }
 
+    /// The arguments of a decision tree: the place of the platform, if there are several, and
+    /// [`RuleSizes::arguments`].
+    pub fn tree_arguments(&self) -> Vec<&str> {
+        let device = if self.arguments().contains(&"device") { "device_number" } else { "device" };
+        let first = (!self.platforms.is_empty()).then_some(device);
+        first.into_iter().chain(self.arguments()).collect()
+    }
+
+    /// Their values for the size with this number.
+    pub fn tree_arguments_at(&self, number: usize) -> Vec<i64> {
+        let platform = (!self.platforms.is_empty()).then(|| self.platform(number) as i64);
+        platform.into_iter().chain(self.arguments_at(number)).collect()
+    }
+
     /// The argument with the value of the input in this place of [`RuleSizes::names`].
     pub(crate) fn argument(&self, place: usize) -> &str {
         let all = self.dimensions.iter().flat_map(|d| d.names.iter().map(|_| &d.names[0]));

@@ -3,7 +3,7 @@
 use tickbound_model::Problem;
 use tickbound_report::answer::{About, RuleVariant, SizeRule, WorstSize};
 use tickbound_rules::emit::EmittedVariant;
-use tickbound_rules::{ClosedForm, Rule, RuleError, RuleSizes, Worst};
+use tickbound_rules::{ClosedForm, DecisionTree, Rule, RuleError, RuleSizes, Worst};
 
 use crate::commands::emission::{Emission, described};
 use crate::commands::exit::CliError;
@@ -34,13 +34,17 @@ pub(super) struct FoundRule {
 }
 
 impl FoundRule {
-    /// The rule as code, with the loss that it has if its closed forms pick; for several devices
-    /// its configurations.
+    /// The rule as code, with its decision tree or the loss that it has if its closed forms pick;
+    /// for several devices without a tree its configurations.
     pub(super) fn emission(&self, question: &Question) -> Result<Emission, CliError> {
-        if !self.sizes.platforms().is_empty() {
+        if !self.sizes.platforms().is_empty() || self.rule.tree.is_some() {
             let alone = |values: &Vec<i64>| EmittedVariant { values: values.clone(), form: None };
             let variants = self.rule.variants.iter().map(alone).collect();
-            return Ok(self.emitted(question, variants, &self.answer.worst));
+            let emission = self.emitted(question, variants, &self.answer.worst);
+            return Ok(match self.rule.tree.clone() {
+                Some(tree) => emission.by_tree(tree),
+                None => emission,
+            });
         }
         let attacher = question.chosen.attacher(setup()?);
         let first = self.sizes.names().count();
@@ -115,6 +119,7 @@ pub(super) fn answer(problem: &Problem, sizes: &RuleSizes, rule: &Rule) -> SizeR
         sizes: sizes.count(),
         worst: worst(sizes, &rule.worst),
         variants: rule.variants.iter().zip(&rule.serves).map(variant).collect(),
+        leaves: rule.tree.as_ref().map(DecisionTree::leaves),
         fewer: rule.curve.iter().map(|loss| loss.map(|loss| loss as f64 / 1e4)).collect(),
         infeasible: rule.infeasible.iter().map(|size| sizes.name(*size)).collect(),
         open: rule.open.len(),

@@ -53,6 +53,9 @@ pub struct OverArgs {
         help_heading = "Rule over sizes"
     )]
     variants: Option<NonZeroUsize>,
+    /// Pick by a decision tree over the sizes (and devices), not by the least predicted time
+    #[arg(long, requires = "rule", help_heading = "Rule over sizes")]
+    tree: bool,
 }
 
 impl OverArgs {
@@ -109,9 +112,9 @@ impl OverArgs {
     fn check_formats(&self, emit: &[PathBuf]) -> Result<(), CliError> {
         let is_code = |file: &&PathBuf| Format::by_path(file) != Ok(Format::Flags);
         match emit.iter().find(is_code) {
-            Some(file) if !self.devices.is_empty() => Err(CliError::Input(format!(
+            Some(file) if !self.devices.is_empty() && !self.tree => Err(CliError::Input(format!(
                 "--emit {}: with --devices only .flags is written, as each device has its own \
-                 closed forms; emit code with --platform for one of them",
+                 closed forms; give --tree for code with a decision tree",
                 file.display()
             ))),
             _ => Ok(()),
@@ -147,6 +150,7 @@ impl OverArgs {
             problem_at: &problem_at,
             loss: self.loss.millionths(),
             variants: self.variants.map(NonZeroUsize::get),
+            tree: self.tree,
             options: options.clone(),
             interrupt: stop::flag(),
             progress: &|text| said(text.to_owned()),

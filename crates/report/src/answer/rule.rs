@@ -25,6 +25,9 @@ pub struct SizeRule {
     pub worst: WorstSize,
     /// The configurations, those first that serve most sizes.
     pub variants: Vec<RuleVariant>,
+    /// How many leaves the decision tree has that picks; without one the least predicted time does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaves: Option<usize>,
     /// The greatest loss in percent with one configuration, with two, and so on; null where no
     /// such configurations are valid at all sizes.
     pub fewer: Vec<Option<f64>>,
@@ -119,9 +122,14 @@ impl SizeRule {
 
     /// What is picked at a size.
     pub fn rule(&self) -> String {
-        match self.variants.len() {
-            1 => "1 configuration for all sizes".to_owned(),
-            count => format!("of {count} configurations the one with the least predicted time"),
+        match (self.variants.len(), self.leaves) {
+            (1, _) => "1 configuration for all sizes".to_owned(),
+            (count, Some(leaves)) => {
+                format!("of {count} configurations one by a decision tree of {leaves} leaves")
+            }
+            (count, None) => {
+                format!("of {count} configurations the one with the least predicted time")
+            }
         }
     }
 

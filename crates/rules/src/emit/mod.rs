@@ -5,6 +5,7 @@
 //! none of them overflows, since all of them were evaluated there with checks.
 
 mod language;
+mod tree;
 
 use std::path::Path;
 
@@ -13,6 +14,8 @@ use serde_json::{Value, json};
 use tickbound_input::named::Named;
 
 use crate::closed_form::ClosedForm;
+use crate::sizes::RuleSizes;
+use crate::tree::DecisionTree;
 use language::{Language, written};
 
 tickbound_input::named! {
@@ -60,12 +63,29 @@ pub struct EmittedVariant {
 /// The sizes of a rule that is emitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmittedSizes {
+    /// The platforms, if there are several: the first argument is the place of one.
+    pub devices: Vec<String>,
     /// The arguments of the functions.
     pub arguments: Vec<String>,
     /// Their ranges as (first, last, step).
     pub ranges: Vec<Vec<(i64, i64, i64)>>,
     /// As the option `--over` takes them.
     pub text: String,
+}
+
+impl EmittedSizes {
+    /// The sizes of a rule.
+    pub fn of_rule(sizes: &RuleSizes) -> EmittedSizes {
+        let devices = sizes.platforms().to_vec();
+        let places = (0, devices.len() as i64 - 1, 1);
+        let ranges = sizes.ranges().map(<[_]>::to_vec);
+        EmittedSizes {
+            arguments: sizes.tree_arguments().into_iter().map(str::to_owned).collect(),
+            ranges: (!devices.is_empty()).then(|| vec![places]).into_iter().chain(ranges).collect(),
+            text: sizes.to_string(),
+            devices,
+        }
+    }
 }
 
 /// What is emitted.
@@ -81,6 +101,8 @@ pub struct Emitted {
     pub variants: Vec<EmittedVariant>,
     /// The sizes of a rule.
     pub sizes: Option<EmittedSizes>,
+    /// What picks a variant in a rule, where its variants have no closed forms.
+    pub tree: Option<DecisionTree>,
 }
 
 const TEMPLATES: [(Format, &str); 4] = [
@@ -138,6 +160,9 @@ impl Emitted {
         let mut object = json!({ "about": self.about, "variants": variants });
         if let Some(sizes) = &self.sizes {
             object["over"] = json!(sizes.text);
+            if let Some(tree) = &self.tree {
+                object["tree"] = tree::json(tree, &sizes.arguments);
+            }
         }
         object
     }
@@ -161,7 +186,8 @@ impl Emitted {
         let variants = variants.collect::<Result<Vec<_>, String>>()?;
         let sizes = self.sizes.as_ref().map(|sizes| {
             let ranges: Vec<_> = sizes.arguments.iter().zip(&sizes.ranges).collect();
-            context! { arguments => sizes.arguments, ranges }
+            let tree = self.tree.as_ref().map(|t| tree::written(t, &sizes.arguments, language));
+            context! { arguments => sizes.arguments, ranges, tree, devices => sizes.devices }
         });
         let mut environment = Environment::new();
         environment.set_trim_blocks(true);
