@@ -150,8 +150,12 @@ pub fn tune_search(search: &Search<'_>, options: &SearchOptions) -> Result<TuneR
     Ok(result(search, options, TuneResult { status, proofs, checked, ..ranking }))
 }
 
-/// Searches with labels where tables of some size do not hold the costs: of a middle size if
-/// parameters share something, else of the size from which other ways are tried.
+/// Most entries of the tables of a plain sum for which labels are tried before joins that take
+/// longer.
+const MAX_PAIRED: usize = 1 << 15;
+
+/// Searches with labels where tables of a middle size do not hold the costs; of a plain sum of
+/// large tables, where those do not from which on other ways are tried.
 fn by_labels(
     search: &Search<'_>,
     options: &SearchOptions,
@@ -161,14 +165,13 @@ fn by_labels(
         return Ok(None);
     }
     let Some(form) = direct_form(search.configurations, search.cost) else { return Ok(None) };
-    if form.is_plain() {
-        search.limit_rows(INITIAL_ROWS);
-    }
+    let entries: usize = form.tables.iter().map(|table| table.entries.len()).sum();
     // Where conditions are wide, labels were tried before.
-    let other = if form.is_plain() {
+    let other = if form.is_plain() && entries > MAX_PAIRED {
+        search.limit_rows(INITIAL_ROWS);
         search.eliminated().is_some()
     } else {
-        is_wide(search.configurations)
+        !form.is_plain() && is_wide(search.configurations)
     };
     if other { Ok(None) } else { labelled(search, &form, options) }
 }
