@@ -134,6 +134,10 @@ impl CostTables {
     ) -> Result<Relation, TooWide> {
         let problem = configurations.problem();
         let parameters = products.first().map_or(Vec::new(), |p| p.parameters(problem));
+        let free = configurations.free_combinations(&parameters);
+        if free > limits.rows {
+            return Err(TooWide::Rows(free));
+        }
         let mut factors = products.iter().flat_map(|p| &p.0);
         // Where one factor takes all parameters, all combinations are examined anyway: once, then.
         if factors.any(|factor| factor.parameters(problem).len() == parameters.len()) {

@@ -267,6 +267,15 @@ impl<'p> Configurations<'p> {
         Some(all)
     }
 
+    /// The number of combinations of those of some parameters that no condition mentions: a relation
+    /// over them has at least as many rows, if there is any configuration.
+    pub fn free_combinations(&self, parameters: &[usize]) -> usize {
+        let relations = self.network.relations();
+        let is_free = |p: &&usize| !relations.iter().any(|r| r.scope().has(**p));
+        let sizes = parameters.iter().filter(is_free).map(|p| self.values[*p].len());
+        sizes.fold(1, usize::saturating_mul)
+    }
+
     /// A relation over some parameters: of the combinations that the conditions allow, where
     /// these parameters decide, those to which `cost()` gives a cost, given their indices and the
     /// values of all slots. Each thread has its own `cost()`; in a thread pool there is one.
