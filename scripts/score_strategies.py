@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""score_strategies.py DATA SEEDS SPACE,... STRATEGY,...: evaluations of Kernel Tuner until within 5 % of the best of a cache.
+"""score_strategies.py DATA SEEDS SPACE,... STRATEGY,... [PLOT.svg]: evaluations of Kernel Tuner until within 5 % of the best of a cache.
 
 DATA has published caches (gemm_opencl, convolution, h200), unpacked here; nothing is run on a device. A strategy is one of Kernel Tuner's, or
-`tickbound`. Each seed is a run in simulation mode; EVALUATIONS (300) is the most. Run with the package and the program:
+`tickbound`. Each seed is a run in simulation mode; EVALUATIONS (300) is the most, that of `tickbound` OURS (60). The score of a strategy, which the plot has
+for each number of evaluations, is (r - s) / (r - b): s is the mean over the seeds of the best time so far, r that of random choice, and b the best time of the
+cache (R.-J. Schoonhoven et al., "Benchmarking optimization algorithms for auto-tuning GPU kernels", 2022, section on aggregate performance, with evaluations
+for seconds). It is 0 for random choice and 1 where every run has the best. Run with the package and the program:
 
     PYTHONPATH=python TICKBOUND=target/release/tickbound $(bash scripts/setup-python.sh kernel-tuner kernel_tuner) scripts/score_strategies.py ...
 """
@@ -10,6 +13,7 @@ DATA has published caches (gemm_opencl, convolution, h200), unpacked here; nothi
 import contextlib
 import gzip
 import io
+import itertools
 import json
 import math
 import os
@@ -24,6 +28,7 @@ import kernel_tuner
 import numpy
 import tickbound
 
+COLOURS = ["#c0392b", "#2c6fbb", "#27866d", "#8e44ad", "#b9770e", "#555555"]
 PROBLEMS = Path(__file__).resolve().parents[1] / "examples" / "problems"
 GEMM = ["KWG % KWI == 0", "MWG % (MDIMC * VWM) == 0", "NWG % (NDIMC * VWN) == 0", "MWG % (MDIMA * VWM) == 0", "NWG % (NDIMB * VWN) == 0",
         "KWG % ((MDIMC * NDIMC) / MDIMA) == 0", "KWG % ((MDIMC * NDIMC) / NDIMB) == 0"]
@@ -40,10 +45,13 @@ SPACES = {
 }
 
 
-def evaluations(cache: dict, path: str, strategy: object, restrictions: list[str], most: int) -> float:
-    """How many different configurations a run measures until one takes at most 5 % more than the best; infinity if none does."""
-    times = {key: entry["time"] for key, entry in cache["cache"].items() if not isinstance(entry["time"], str)}
-    best, keys = min(times.values()), cache["tune_params_keys"]
+def times_of(cache: dict) -> dict[str, float]:
+    return {key: entry["time"] for key, entry in cache["cache"].items() if not isinstance(entry["time"], str)}
+
+
+def best_so_far(cache: dict, path: str, strategy: object, restrictions: list[str], most: int) -> list[float]:
+    """The best time after each different configuration that a run measures; infinity before the first that has one."""
+    times, keys = times_of(cache), cache["tune_params_keys"]
     values = {key: sorted({entry[key] for entry in cache["cache"].values()}) for key in keys}
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -51,12 +59,67 @@ def evaluations(cache: dict, path: str, strategy: object, restrictions: list[str
             cache["kernel_name"], "__global__ void f() {}", tuple(cache["problem_size"]), [], values, restrictions=restrictions, lang="CUDA",
             strategy=strategy, strategy_options={"max_fevals": min(most, len(cache["cache"]))}, cache=path, simulation_mode=True, quiet=True)
     seen = dict.fromkeys(",".join(str(result[key]) for key in keys) for result in results)
-    return next((place for place, key in enumerate(seen, 1) if times.get(key, math.inf) <= 1.05 * best), math.inf)
+    return list(itertools.accumulate((times.get(key, math.inf) for key in seen), min))[:most]
+
+
+def needed(run: list[float], best: float) -> float:
+    """How many evaluations it takes until a time is at most 5 % more than the best; infinity if none is."""
+    return next((place for place, time in enumerate(run, 1) if time <= 1.05 * best), math.inf)
+
+
+def by_chance(cache: dict, most: int) -> list[float]:
+    """The mean best time after each number of random draws without replacement; what fails takes as long as the slowest."""
+    times = sorted(times_of(cache).values())
+    times += [times[-1]] * (len(cache["cache"]) - len(times))
+    mean = []
+    for draws in range(1, min(most, len(times)) + 1):
+        # The chance that none of those before is drawn, and that the next one is.
+        left, total = 1.0, 0.0
+        for place, time in enumerate(times):
+            here = left * min(1.0, draws / (len(times) - place))
+            total, left = total + here * time, left - here
+            if left < 1e-9:
+                break
+        mean.append(total)
+    return mean
+
+
+def scores(runs: list[list[float]], chance: list[float], best: float, worst: float) -> list[float]:
+    """The score after each number of evaluations; a run that has ended keeps its best."""
+    after = (statistics.fmean(min(run[min(n, len(run) - 1)], worst) for run in runs) for n in range(len(chance)))
+    return [(r - s) / (r - best) if r > best * (1 + 1e-9) else 1.0 for r, s in zip(chance, after)]
+
+
+def panel(title: str, curves: dict[str, list[float]], most: int, left: int, top: int) -> list[str]:
+    """A chart of scores from -1 to 1 over evaluations, as elements of SVG."""
+    across, down = (lambda n: left + 300 * math.log(n) / math.log(most)), (lambda score: top + 70 - 70 * max(score, -1))
+    lines = [f'<text x="{left}" y="{top - 8}" font-weight="bold">{title}</text>']
+    for score in (-1, 0, 1):
+        lines += [f'<path d="M{left},{down(score)}h300" stroke="#ccc"/>', f'<text x="{left - 6}" y="{down(score) + 4}" text-anchor="end">{score}</text>']
+    for n in (1, 10, 100):
+        lines += [f'<text x="{across(n)}" y="{top + 156}" text-anchor="middle">{n}</text>'] if n <= most else []
+    for (name, curve), colour in zip(curves.items(), COLOURS):
+        points = " ".join(f"{across(n):.1f},{down(score):.1f}" for n, score in enumerate(curve, 1))
+        lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{3 if name == "tickbound" else 1.5}"/>')
+    return lines
+
+
+def plot(path: str, spaces: dict[str, dict[str, list[float]]], most: int) -> None:
+    """Writes a picture with a panel for each space."""
+    height = 70 + 200 * math.ceil(len(spaces) / 2)
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="760" height="{height}" font-family="sans-serif" font-size="12">',
+             f'<rect width="760" height="{height}" fill="#fff"/>', '<text x="50" y="20">Score over evaluations: 0 is random choice, 1 the best configuration</text>']
+    for place, (name, colour) in enumerate(zip(next(iter(spaces.values())), COLOURS)):
+        lines.append(f'<text x="{50 + 140 * place}" y="40" fill="{colour}" font-weight="bold">{name}</text>')
+    for place, (space, curves) in enumerate(spaces.items()):
+        lines += panel(space, curves, most, 50 + 370 * (place % 2), 80 + 200 * (place // 2))
+    Path(path).write_text("\n".join(lines + ["</svg>\n"]), encoding="utf-8")
 
 
 def main() -> None:
     data, seeds, spaces, strategies = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(","), sys.argv[4].split(",")
-    most = int(os.environ.get("EVALUATIONS", "300"))
+    most, ours_most = int(os.environ.get("EVALUATIONS", "300")), int(os.environ.get("OURS", "60"))
+    charts: dict[str, dict[str, list[float]]] = {}
     for space in spaces:
         file, problem, platform, restrictions = SPACES[space]
         cache = json.loads(gzip.decompress((data / f"{file}.json.gz").read_bytes()))
@@ -67,8 +130,10 @@ def main() -> None:
             restrictions = [f"({', '.join(cache['tune_params_keys'])},) in ({', '.join(f'({key},)' for key in cache['cache'])},)"]
         size = 2048 if space == "gemm-h200" else 4096
         inputs = dict.fromkeys(["m", "n", "k"] if "gemm" in space else ["width", "height"], size)
+        times = times_of(cache)
+        best, chance = min(times.values()), by_chance(cache, most)
         for name in strategies:
-            needed = []
+            runs = []
             for seed in range(seeds):
                 random.seed(seed)
                 numpy.random.seed(seed)
@@ -76,9 +141,15 @@ def main() -> None:
                 with tempfile.TemporaryDirectory() as folder:
                     path = Path(folder, "cache.json")
                     path.write_text(json.dumps(cache), encoding="utf-8")
-                    needed.append(evaluations(cache, str(path), ours if name == "tickbound" else name, restrictions, most))
-            reached = sum(n < math.inf for n in needed)
-            print(f"{space:18} {name:18} median {statistics.median_low(needed)}, reached {reached} of {seeds}", flush=True)
+                    run = (ours, ours_most) if name == "tickbound" else (name, most)
+                    runs.append(best_so_far(cache, str(path), run[0], restrictions, run[1]))
+            evaluations = [needed(run, best) for run in runs]
+            reached = sum(n < math.inf for n in evaluations)
+            curve = charts.setdefault(space, {})[name] = scores(runs, chance, best, max(times.values()))
+            print(f"{space:18} {name:18} median {statistics.median_low(evaluations)}, reached {reached} of {seeds}, "
+                  f"score {statistics.fmean(curve):.2f}", flush=True)
+            if len(sys.argv) > 5:
+                plot(sys.argv[5], charts, most)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure that an OpenCL device is here, for the tests that use one: PoCL, which runs OpenCL on the
-# processors, and the loader.
+# processors, the loader, and the headers that a host program in C includes.
 #
 # Installs what is missing where that is possible without a question. Where it is not, CI fails; on
 # anybody else's machine a message says what to install, and the tests that need it are skipped.
@@ -16,6 +16,9 @@ here() {
         compgen -G "$vendors/*.icd" >/dev/null
 }
 
+if [ ! -e /usr/include/CL/cl.h ]; then
+    bash "$(dirname "${BASH_SOURCE[0]}")/install-packages.sh" opencl-c-headers || true
+fi
 here && exit 0
 bash "$(dirname "${BASH_SOURCE[0]}")/install-packages.sh" pocl-opencl-icd ocl-icd-libopencl1 || true
 here && exit 0

@@ -489,3 +489,37 @@ fn the_configurations_of_a_rule_are_timed() {
         assert!(status == 2 && error.contains(said), "{file}: {error}");
     }
 }
+
+/// The example host program picks by the header that its first lines name, and computes rightly.
+#[test]
+fn a_host_program_picks_by_the_emitted_header() {
+    if !crate::measure::device() {
+        return;
+    }
+    if !Path::new("/usr/include/CL/cl.h").exists() {
+        assert!(std::env::var_os("CI").is_none(), "the headers of OpenCL are needed on CI");
+        println!("skipped: there is no CL/cl.h");
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let problem = root.join("examples/kernels/minimum.json").display().to_string();
+    let over = ["--over", "size=65536..1048576:65536", "--tree", "--emit", "minimum.h"];
+    let (_, error, status) = run_in(folder, &[&["tune", &problem], &over[..]].concat());
+    assert_eq!(status, 0, "{error}");
+    let host = root.join("examples/host/minimum.c").display().to_string();
+    let options = ["-std=c99", "-Wall", "-Werror", "-I.", &host, "-l:libOpenCL.so.1", "-ohost"];
+    let output = Command::new("cc").current_dir(folder).args(options).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let kernel = root.join("examples/kernels/minimum.cl");
+    let mut command = Command::new(folder.join("host"));
+    let output = command.arg(kernel).args(["65536", "458752", "1048576", "131064"]).output();
+    let output = output.unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines[..3].iter().all(|line| line.ends_with(", right")), "{text}");
+    assert_eq!(lines[3], "131064: no size of the rule");
+}

@@ -651,11 +651,15 @@ fn hints_by_line() {
     let minimum = "examples/kernels/minimum.json";
     let folder = tempfile::tempdir().unwrap();
     let sarif = folder.path().join("hints.sarif").display().to_string();
-    let (text, error, status) = why(&[minimum, "--sarif", &sarif], "");
+    let page = folder.path().join("why.html").display().to_string();
+    let (text, error, status) = why(&[minimum, "--sarif", &sarif, "--html", &page], "");
     if error.contains("libclang") {
         return;
     }
     assert_eq!(status, 0, "{error}");
+    let page = std::fs::read_to_string(page).unwrap();
+    let line = "<dt>minimum.cl:14</dt><dd>100 % of what bounds the time (L1); 32 lines";
+    assert!(page.contains(line), "{page}");
     let text = text.replace('\n', " ");
     assert!(text.contains("hint: minimum.cl:14: 32 lines of the cache for each request"), "{text}");
     let log: Value = serde_json::from_slice(&std::fs::read(&sarif).unwrap()).unwrap();

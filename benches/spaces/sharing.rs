@@ -90,8 +90,18 @@ fn family(name: &'static str, about: &'static str, problems: Vec<(String, Value)
 
 /// A problem of one work item with `n` parameters P0, P1, ... of one domain.
 fn problem(n: usize, domain: &Value, constraints: Vec<String>, kernel: Vec<Value>) -> Value {
+    with_definitions((n, domain), Definitions::default(), constraints, kernel)
+}
+
+fn with_definitions(
+    (n, domain): (usize, &Value),
+    Definitions(definitions): Definitions,
+    constraints: Vec<String>,
+    kernel: Vec<Value>,
+) -> Value {
     let parameters = (0..n).map(|i| (format!("P{i}"), domain.clone()));
     json!({
+        "definitions": definitions,
         "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 7,
             "local_access": 2, "compute_op": 1 },
         "parameters": parameters.collect::<serde_json::Map<_, _>>(),
@@ -99,6 +109,38 @@ fn problem(n: usize, domain: &Value, constraints: Vec<String>, kernel: Vec<Value
         "launch": { "global_size": 1, "local_size": 1 },
         "kernel": kernel,
     })
+}
+
+/// Parts of expressions by name, as an expression has at most 2,000 bytes.
+#[derive(Default)]
+struct Definitions(serde_json::Map<String, Value>);
+
+impl Definitions {
+    /// All parts in one expression, of which sixteen each have a name.
+    fn folded(
+        &mut self,
+        parts: impl IntoIterator<Item = String>,
+        fold: impl Fn(&[String]) -> String,
+    ) -> String {
+        let parts: Vec<String> = parts.into_iter().collect();
+        let names = parts.chunks(16).map(|some| {
+            let name = format!("D{}", self.0.len());
+            self.0.insert(name.clone(), json!(fold(some)));
+            name
+        });
+        fold(&names.collect::<Vec<_>>())
+    }
+
+    fn sum(&mut self, parts: impl IntoIterator<Item = String>) -> String {
+        self.folded(parts, |some| some.join(" + "))
+    }
+
+    fn greatest(&mut self, parts: impl IntoIterator<Item = String>) -> String {
+        self.folded(parts, |some| match some {
+            [one] => one.clone(),
+            some => format!("max({})", some.join(", ")),
+        })
+    }
 }
 
 fn range(values: i64) -> Value {
@@ -123,28 +165,31 @@ fn budget(n: usize) -> Value {
     let mut random = Random(n as u64);
     let kernel = (0..n).map(|i| work(&share(&mut random, i))).collect();
     let weights: Vec<i64> = (0..n).map(|_| random.within(5, 40)).collect();
-    let sum = joined(weights.iter().enumerate().map(|(i, w)| format!("{w} * P{i}")), " + ");
+    let mut definitions = Definitions::default();
+    let sum = definitions.sum(weights.iter().enumerate().map(|(i, w)| format!("{w} * P{i}")));
     let limit = 5 * weights.iter().sum::<i64>();
-    problem(n, &range(10), vec![format!("{sum} <= {limit}")], kernel)
+    with_definitions((n, &range(10)), definitions, vec![format!("{sum} <= {limit}")], kernel)
 }
 
 fn slowest_sum(sums: usize, n: usize) -> Value {
     let mut random = Random(n as u64);
     let shares: Vec<String> = (0..n).map(|i| share(&mut random, i)).collect();
-    let of = |s: usize| joined(shares.iter().skip(s).step_by(sums).cloned(), " + ");
+    let mut definitions = Definitions::default();
+    let of = |s: usize| definitions.sum(shares.iter().skip(s).step_by(sums).cloned());
     let mut kernel = vec![work(&format!("max({})", joined((0..sums).map(of), ", ")))];
     kernel.extend(prices(&mut random, n, 28));
-    problem(n, &range(10), Vec::new(), kernel)
+    with_definitions((n, &range(10)), definitions, Vec::new(), kernel)
 }
 
 fn pipeline(n: usize, values: i64) -> Value {
     let mut random = Random(n as u64);
     let stage =
         |i: usize| format!("ceil_div({}, P{i} * P{}) + P{i}", random.within(500, 5000), i + 1);
-    let slowest = work(&format!("max({})", joined((0..n - 1).map(stage), ", ")));
+    let mut definitions = Definitions::default();
+    let slowest = work(&definitions.greatest((0..n - 1).map(stage)));
     let mut kernel = vec![json!({ "repeat": "43", "body": [slowest] })];
     kernel.extend(prices(&mut random, n, 9));
-    problem(n, &range(values), Vec::new(), kernel)
+    with_definitions((n, &range(values)), definitions, Vec::new(), kernel)
 }
 
 fn windows(n: usize, width: usize) -> Value {

@@ -32,7 +32,7 @@ impl Emission {
     ) -> Emission {
         let stem = Path::new(&question.chosen.problem).file_stem();
         let name = identifier(&stem.map_or("problem".into(), |stem| stem.to_string_lossy()));
-        let sizes = sizes.map(EmittedSizes::of_rule);
+        let sizes = sizes.map(EmittedSizes::for_rule);
         let emitted = Emitted { name, about, parameters, variants, sizes, tree: None };
         let words: Vec<String> = std::env::args().skip(1).filter(|word| !shapes(word)).collect();
         let command = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();

@@ -59,17 +59,17 @@ fn formula(
 ) -> Result<PseudoBooleanFormula, Refusal> {
     let form = obligation.direct_form();
     if let Some(form) = form.as_ref().filter(|form| !form.is_plain()) {
-        return PseudoBooleanFormula::of_form(form, MAX_EXPORTED_ROWS);
+        return PseudoBooleanFormula::from_form(form, MAX_EXPORTED_ROWS);
     }
-    match (of_clusters(obligation, stop), form) {
+    match (clustered(obligation, stop), form) {
         (Err(Refusal::TooLarge(_)), Some(form)) => {
-            PseudoBooleanFormula::of_form(&form, MAX_EXPORTED_ROWS)
+            PseudoBooleanFormula::from_form(&form, MAX_EXPORTED_ROWS)
         }
         (formula, _) => formula,
     }
 }
 
-fn of_clusters(
+fn clustered(
     obligation: &Obligation<'_>,
     stop: &dyn Fn() -> bool,
 ) -> Result<PseudoBooleanFormula, Refusal> {

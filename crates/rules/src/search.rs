@@ -17,7 +17,7 @@ use crate::cover::{cover, least_loss};
 use crate::request::{RuleError, RuleRequest};
 use crate::sizes::RuleSizes;
 use crate::times::{Times, Variant, longest, loss_between};
-use crate::tree::DecisionTree;
+use crate::tree::{DecisionTree, TreePoint};
 
 /// The size at which a rule loses most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,10 +118,30 @@ impl Rule {
         }
     }
 
+    /// What a decision tree may pick: at each size the variants that lose at most `loss`
+    /// millionths, or what the rule loses if that is more.
+    fn points(&self, sizes: &RuleSizes, loss: u64) -> Vec<TreePoint> {
+        let loss = loss.max(self.worst.loss());
+        let valid = self.valid.iter().enumerate().map(|(place, (size, least))| {
+            let within = |times: &Vec<Option<i64>>| {
+                times[place].is_some_and(|time| time <= longest(*least, loss))
+            };
+            (size, self.times.iter().map(within).chain([false]).collect())
+        });
+        let nothing = self.times.iter().map(|_| false).chain([true]);
+        let infeasible = self.infeasible.iter().map(|size| (size, nothing.clone().collect()));
+        let point = |(size, may): (&usize, Vec<bool>)| TreePoint {
+            arguments: sizes.tree_arguments_at(*size),
+            may,
+        };
+        valid.chain(infeasible).map(point).collect()
+    }
+
     /// The rule with a decision tree, and without variants that this does not pick.
     fn with_tree(mut self, sizes: &RuleSizes, loss: u64) -> Result<Rule, RuleError> {
         loop {
-            self.tree = Some(DecisionTree::grown(&self, sizes, loss)?);
+            let values = self.variants.iter().flatten().copied();
+            self.tree = Some(DecisionTree::grown(&mut self.points(sizes, loss), values)?);
             let mut serves = vec![0; self.variants.len()];
             let mut losses = Vec::new();
             for (place, (size, least)) in self.valid.iter().enumerate() {

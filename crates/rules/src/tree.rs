@@ -4,9 +4,6 @@ use itertools::Itertools;
 use tickbound_input::message::grouped;
 
 use crate::request::RuleError;
-use crate::search::Rule;
-use crate::sizes::RuleSizes;
-use crate::times::longest;
 
 /// Most leaves of a tree.
 const MAX_LEAVES: usize = 1_000;
@@ -34,7 +31,7 @@ pub enum DecisionTree {
 pub struct Feature {
     /// The remainder after division by this number, at least 2; `None`: the argument itself.
     pub modulus: Option<i64>,
-    /// The place of the argument among [`RuleSizes::tree_arguments`].
+    /// The place of the argument among [`tree_arguments`](crate::RuleSizes::tree_arguments).
     pub argument: usize,
 }
 
@@ -49,43 +46,32 @@ impl Feature {
 const MAX_MODULUS: i64 = 1 << 12;
 
 /// A size, and what may be picked there.
-struct Point {
-    arguments: Vec<i64>,
+pub(crate) struct TreePoint {
+    /// The values of [`tree_arguments`](crate::RuleSizes::tree_arguments).
+    pub arguments: Vec<i64>,
     /// Which variants lose little enough, and last whether nothing is valid.
-    may: Vec<bool>,
+    pub may: Vec<bool>,
 }
 
 impl DecisionTree {
-    /// A tree that loses at most `loss` millionths, or what the rule loses if that is more, at each
-    /// size that is proved. It is grown greedily: a node is divided where most sizes on both sides
-    /// agree on a variant. Remainders are those by values of the variants.
+    /// A tree that picks at each point what may be picked there. It is grown greedily: a node is
+    /// divided where most points on both sides agree on a variant. Remainders are those by `values`
+    /// of the variants.
     ///
     /// # Errors
-    /// It has more than 1,000 leaves.
-    pub fn grown(rule: &Rule, sizes: &RuleSizes, loss: u64) -> Result<DecisionTree, RuleError> {
-        let loss = loss.max(rule.worst.loss());
-        let mut points: Vec<Point> = Vec::new();
-        for (place, (size, least)) in rule.valid.iter().enumerate() {
-            let within = |times: &Vec<Option<i64>>| {
-                times[place].is_some_and(|time| time <= longest(*least, loss))
-            };
-            let may = rule.times.iter().map(within).chain([false]).collect();
-            points.push(Point { arguments: sizes.tree_arguments_at(*size), may });
-        }
-        for size in &rule.infeasible {
-            let may = rule.times.iter().map(|_| false).chain([true]).collect();
-            points.push(Point { arguments: sizes.tree_arguments_at(*size), may });
-        }
-        let values =
-            rule.variants.iter().flatten().copied().filter(|v| (2..=MAX_MODULUS).contains(v));
-        let moduli = values.sorted().dedup().map(Some);
-        let arguments = 0..sizes.tree_arguments().len();
+    /// It has more than 1,000 leaves, or nothing may be picked at a point.
+    pub(crate) fn grown(
+        points: &mut [TreePoint],
+        values: impl Iterator<Item = i64>,
+    ) -> Result<DecisionTree, RuleError> {
+        let moduli = values.filter(|v| (2..=MAX_MODULUS).contains(v)).sorted().dedup().map(Some);
+        let arguments = 0..points.first().map_or(0, |point| point.arguments.len());
         let features = std::iter::once(None)
             .chain(moduli)
             .cartesian_product(arguments)
             .map(|(modulus, argument)| Feature { modulus, argument });
         let mut leaves = MAX_LEAVES;
-        grown(&mut points, &features.collect::<Vec<_>>(), &mut leaves)
+        grown(points, &features.collect::<Vec<_>>(), &mut leaves)
     }
 
     /// What is picked at a size.
@@ -110,7 +96,7 @@ impl DecisionTree {
 
 /// The tree of some points, of which at least one choice may be picked at each.
 fn grown(
-    points: &mut [Point],
+    points: &mut [TreePoint],
     features: &[Feature],
     leaves: &mut usize,
 ) -> Result<DecisionTree, RuleError> {
@@ -139,7 +125,7 @@ fn grown(
 }
 
 /// At how many points each choice may be picked.
-fn agreeing<'p>(points: impl Iterator<Item = &'p Point>) -> Vec<usize> {
+fn agreeing<'p>(points: impl Iterator<Item = &'p TreePoint>) -> Vec<usize> {
     let mut counts: Vec<usize> = Vec::new();
     for point in points {
         counts.resize(point.may.len(), 0);
@@ -160,7 +146,7 @@ struct Division {
 }
 
 /// The best division by a feature; `None` if it has one value.
-fn divided(points: &mut [Point], feature: Feature) -> Option<Division> {
+fn divided(points: &mut [TreePoint], feature: Feature) -> Option<Division> {
     points.sort_by_key(|point| feature.at(&point.arguments));
     let all = agreeing(points.iter());
     let mut below = vec![0; all.len()];

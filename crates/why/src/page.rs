@@ -1,11 +1,14 @@
 //! The page of `why`: the answer, what the best configuration spends its time on, and what changes
 //! would save.
 
+use std::path::Path;
+
 use tickbound_model::verdict::Status;
 
 use super::words::{facts, heading, least};
 use tickbound_report::answer::why::{Finding, Share, Why};
 use tickbound_report::html::{Page, SpentChart, SpentPart, Stripe};
+use tickbound_report::sarif::SarifFinding;
 
 /// The page.
 pub fn page(why: &Why) -> Page {
@@ -26,6 +29,12 @@ pub fn page(why: &Why) -> Page {
     let unknown = Some(why.not_known.join("; ")).filter(|unknown| !unknown.is_empty());
     page.facts.extend(unknown.map(|unknown| ("not known".to_owned(), unknown)));
     page.facts.extend(why.stopped_by.clone().map(|by| ("stopped by".to_owned(), by)));
+    let lines = why.resources.iter().flat_map(|resources| resources.findings(Path::new("")));
+    let line = |found: SarifFinding| {
+        let (file, line) = found.places.into_iter().next()?;
+        Some((format!("{file}:{line}"), found.message))
+    };
+    page.facts.extend(lines.filter_map(line));
     page
 }
 

@@ -75,8 +75,8 @@ impl<I, B> SystemValues<I, B> {
         self.0[e.index()] = Some(value);
     }
 
-    /// Sets an integer. As a call of its own it gets the number in registers; inlined, a number is
-    /// written in two parts and copied as one, for which the processor waits: half of a run.
+    /// Sets an integer. A call gets the number in registers; inlined, a number is written in two
+    /// parts and copied as one, for which the processor waits: half of a run.
     #[inline(never)]
     fn set_int(&mut self, e: Ex, value: I) {
         self.set(e, SystemValue::Int(value));

@@ -21,7 +21,7 @@ impl PseudoBooleanFormula {
     ///
     /// # Errors
     /// The tables have more than `most_rows` rows, or the form has products or limits of maxima.
-    pub fn of_form(form: &DirectForm, most_rows: usize) -> Result<PseudoBooleanFormula, Refusal> {
+    pub fn from_form(form: &DirectForm, most_rows: usize) -> Result<PseudoBooleanFormula, Refusal> {
         if form.tables.iter().map(|t| t.entries.len()).sum::<usize>() > most_rows {
             return Err(Refusal::TooLarge("too many rows of tables"));
         }

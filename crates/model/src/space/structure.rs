@@ -267,8 +267,8 @@ impl<'p> Configurations<'p> {
         Some(all)
     }
 
-    /// The number of combinations of those of some parameters that no condition mentions: a relation
-    /// over them has at least as many rows, if there is any configuration.
+    /// The number of combinations of those of some parameters that no condition mentions: a
+    /// relation over them has at least as many rows, if there is any configuration.
     pub fn free_combinations(&self, parameters: &[usize]) -> usize {
         let relations = self.network.relations();
         let is_free = |p: &&usize| !relations.iter().any(|r| r.scope().has(**p));

@@ -75,7 +75,7 @@ pub struct EmittedSizes {
 
 impl EmittedSizes {
     /// The sizes of a rule.
-    pub fn of_rule(sizes: &RuleSizes) -> EmittedSizes {
+    pub fn for_rule(sizes: &RuleSizes) -> EmittedSizes {
         let devices = sizes.platforms().to_vec();
         let places = (0, devices.len() as i64 - 1, 1);
         let ranges = sizes.ranges().map(<[_]>::to_vec);
