@@ -138,9 +138,8 @@ fn reading() -> String {
          that writes this page fails otherwise. `race` is the default. `descend` is Z3: on the \
          problem as stated, \
          or, up to 20,000 valid configurations, on the list of them. `cp-sat` is CP-SAT on the \
-         formula of the list, \
-         with the start of Python (about 0.6 s); `tables` is CP-SAT on the tables of the time as \
-         a sum, the solver alone, on all cores and on one; HiGHS has the same sum as a \
+         formula of the list, `tables` on the tables of the time as a sum, on all cores and on \
+         one, the solver alone (the start of Python takes 0.6 s or more); HiGHS has the same sum as a \
          pseudo-Boolean problem of at most 65,536 rows, the solver alone, on one thread. \
          Kernel Tuner only builds the space, which every \
          search with it begins \

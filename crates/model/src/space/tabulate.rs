@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use num_bigint::BigUint;
-use tickbound_elimination::{Least, Network, Relation, TableLimits, TooWide};
+use tickbound_elimination::{Least, Network, Relation, TableLimits};
 
 use super::conditions::{Condition, Holds};
 use super::structure::{Configurations, MAX_VISITS};
@@ -62,10 +62,7 @@ impl Problem {
         all.check(&failing, limits)?;
         if all.wide.is_empty() {
             let exact = TableLimits { divide: false, ..*limits };
-            all.counted = match all.network.eliminated(&[], &exact) {
-                Ok(tree) => Some(tree),
-                Err(TooWide::Stopped | TooWide::Key(_) | TooWide::Rows(_)) => None,
-            };
+            all.counted = all.network.eliminated(&[], &exact).ok();
         }
         Ok(all)
     }
