@@ -37,6 +37,11 @@ pub const RANDOM: usize = 4;
 pub const GAIN: f64 = 0.01;
 /// How often in a row the expected gain must be below that.
 pub const IN_A_ROW: usize = 3;
+/// From this many measurements on length scales are found anew only where a sixteenth more are
+/// known.
+const MANY: usize = 64;
+/// Candidates whose expected improvement is computed together.
+const CHUNK: usize = 512;
 /// Candidates that are named as likely to be chosen next.
 const AHEAD: usize = 32;
 
@@ -95,6 +100,8 @@ pub struct Guide {
     told: Vec<(usize, Option<f64>)>,
     /// Those with the greatest expected improvement when that was last computed, best first.
     promising: Vec<usize>,
+    /// The last process whose length scales were found.
+    process: Option<Process>,
     /// How often in a row the expected gain was too small.
     small: usize,
     random: ChaCha8Rng,
@@ -110,7 +117,8 @@ impl Guide {
         let open = vec![true; candidates.len()];
         let (none, promising) = (Vec::new(), Vec::new());
         let random = seeded(seed);
-        Guide { candidates, first, open, told: none, promising, small: 0, random }
+        let process = None;
+        Guide { candidates, first, open, told: none, promising, process, small: 0, random }
     }
 
     /// How many were measured.
@@ -177,23 +185,76 @@ impl Guide {
             .clone()
             .map(|(c, time)| time.unwrap_or(worst) - self.candidates[*c].model())
             .collect();
-        let points = told.map(|(c, _)| self.candidates[*c].point.clone()).collect();
-        let process = Process::new(points, &values)?;
-        let gain = |c: &usize| {
-            let Guess { mean, deviation } = process.at(&self.candidates[*c].point);
-            (*c, Guess { mean: mean + self.candidates[*c].model(), deviation }.improvement(best))
+        let points: Vec<_> = told.map(|(c, _)| self.candidates[*c].point.clone()).collect();
+        let is_near =
+            |known: &&Process| points.len() >= MANY && 16 * points.len() < 17 * known.count();
+        let process = match self.process.as_ref().filter(is_near) {
+            Some(known) => known.through(points, &values)?,
+            None => self.process.insert(Process::new(points, &values)?).clone(),
         };
-        let mut gains: Vec<(usize, f64)> = open.par_iter().map(gain).collect();
-        // Stable: of equal ones the first stays first.
-        gains.sort_by(|a, b| b.1.total_cmp(&a.1));
-        self.promising = gains.iter().take(AHEAD).map(|(candidate, _)| *candidate).collect();
+        let gains = greatest(&self.candidates, open, &process, best);
+        self.promising = gains.iter().map(|(candidate, _)| *candidate).collect();
         gains.first().copied()
     }
+}
+
+/// Those of the candidates `open` with the greatest expected improvement over `best`, and that; the
+/// first of equal ones first. An improvement is at most that with the greatest deviation, which
+/// takes less time to compute.
+fn greatest(
+    candidates: &[Candidate],
+    open: &[usize],
+    process: &Process,
+    best: f64,
+) -> Vec<(usize, f64)> {
+    let gain = |c: usize, Guess { mean, deviation }: Guess| {
+        (c, Guess { mean: mean + candidates[c].model(), deviation }.improvement(best))
+    };
+    let most = |c: &usize| gain(*c, process.roughly_at(&candidates[*c].point));
+    let exact = |(c, _): &(usize, f64)| gain(*c, process.at(&candidates[*c].point));
+    let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    let mut bounds: Vec<(usize, f64)> = open.par_iter().map(most).collect();
+    bounds.sort_by(order);
+    let mut gains: Vec<(usize, f64)> = Vec::new();
+    for chunk in bounds.chunks(CHUNK) {
+        if gains.get(AHEAD - 1).is_some_and(|(_, least)| *least > chunk[0].1) {
+            break;
+        }
+        gains.par_extend(chunk.par_iter().map(exact));
+        gains.sort_by(order);
+        gains.truncate(AHEAD);
+    }
+    gains
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Bounds leave out nothing that is among the greatest.
+    #[test]
+    fn the_greatest_improvements_are_those_of_all() {
+        let mut random = seeded(5);
+        let mut number = || f64::from(below(&mut random, 1000) as u32) / 1000.0;
+        let candidates: Vec<Candidate> =
+            (0..3000).map(|_| Candidate { point: vec![number(), number()], ticks: 1000 }).collect();
+        let points: Vec<Vec<f64>> = candidates[..40].iter().map(|c| c.point.clone()).collect();
+        let values: Vec<f64> = points.iter().map(|p| (7.0 * p[0]).sin() * 0.3 + p[1]).collect();
+        let process = Process::new(points, &values).unwrap();
+        let best = values.iter().copied().fold(f64::INFINITY, f64::min) + candidates[0].model();
+        let open: Vec<usize> = (40..3000).collect();
+        let mut all: Vec<(usize, f64)> = open
+            .iter()
+            .map(|c| {
+                let Guess { mean, deviation } = process.at(&candidates[*c].point);
+                let mean = mean + candidates[*c].model();
+                (*c, Guess { mean, deviation }.improvement(best))
+            })
+            .collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all.truncate(AHEAD);
+        assert_eq!(greatest(&candidates, &open, &process, best), all);
+    }
 
     #[test]
     fn points_by_hand() {

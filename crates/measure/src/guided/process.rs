@@ -2,6 +2,9 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
+use itertools::Itertools;
+use rayon::prelude::*;
+
 /// Factors of the usual length scale that are tried for all coordinates together.
 const COMMON: [f64; 7] = [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
 /// Those tried for each by itself: of few values, a single short length is seldom right.
@@ -46,33 +49,50 @@ impl Process {
     pub fn new(points: Vec<Vec<f64>>, values: &[f64]) -> Option<Process> {
         let dimensions = points.first()?.len();
         let usual = SQRT_2.exp() * (dimensions.max(1) as f64).sqrt();
-        let fit = |lengths: &[f64], noise: f64| fit(&points, values, lengths, noise, usual);
         let mut best: Option<Fit> = None;
-        let mut take = |found: Option<Fit>| {
-            let better = found.filter(|f| best.as_ref().is_none_or(|b| f.likely > b.likely));
-            if let Some(found) = better {
-                best = Some(found);
+        // The most likely one, the first of equal ones.
+        let mut take = |all: Vec<(Vec<f64>, f64)>| {
+            let fit = |(l, noise): &(Vec<f64>, f64)| fit(&points, values, l, *noise, usual);
+            let all: Vec<Option<Fit>> = all.par_iter().map(fit).collect();
+            for found in all.into_iter().flatten() {
+                if best.as_ref().is_none_or(|best| found.likely > best.likely) {
+                    best = Some(found);
+                }
             }
-            best.as_ref().map(|b| (b.lengths.clone(), b.noise))
+            best.clone()
         };
-        let mut settled = None;
-        for (factor, noise) in COMMON.iter().flat_map(|f| NOISE.map(|noise| (f, noise))) {
-            settled = take(fit(&vec![factor * usual; dimensions], noise));
-        }
-        let (mut lengths, mut noise) = settled?;
+        let common = COMMON.iter().map(|factor| vec![factor * usual; dimensions]);
+        let Fit { mut lengths, mut noise, .. } = take(common.cartesian_product(NOISE).collect())?;
         for coordinate in (0..SWEEPS).flat_map(|_| 0..dimensions) {
-            for factor in OWN {
+            let tried = OWN.map(|factor| {
                 let mut tried = lengths.clone();
                 tried[coordinate] = factor * usual;
-                take(fit(&tried, noise));
-            }
-            (lengths, noise) = take(None)?;
+                (tried, noise)
+            });
+            Fit { lengths, noise, .. } = take(tried.into())?;
         }
-        for noise in NOISE {
-            take(fit(&lengths, noise));
-        }
-        let fit = best?;
+        let fit = take(NOISE.map(|noise| (lengths.clone(), noise)).into())?;
         Some(Process { points, fit })
+    }
+
+    /// The process through other values, with the length scales and the noise of this one.
+    pub fn through(&self, points: Vec<Vec<f64>>, values: &[f64]) -> Option<Process> {
+        let usual = SQRT_2.exp() * (self.fit.lengths.len().max(1) as f64).sqrt();
+        let fit = fit(&points, values, &self.fit.lengths, self.fit.noise, usual)?;
+        Some(Process { points, fit })
+    }
+
+    /// How many values it goes through.
+    pub fn count(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The same mean as [`Process::at`] has, with the deviation where nothing is known, which is
+    /// the greatest.
+    pub fn roughly_at(&self, point: &[f64]) -> Guess {
+        let near = self.points.iter().map(|p| covariance(p, point, &self.fit.lengths));
+        let mean = near.zip(&self.fit.weights).map(|(near, weight)| near * weight).sum::<f64>();
+        Guess { mean: self.fit.mean + mean, deviation: self.fit.variance.sqrt() }
     }
 
     /// What the values say of a point.
