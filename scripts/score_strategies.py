@@ -5,7 +5,8 @@ DATA has published caches (gemm_opencl, convolution, h200), unpacked here; nothi
 `tickbound`. Each seed is a run in simulation mode; EVALUATIONS (300) is the most, that of `tickbound` OURS (60). The score of a strategy, which the plot has
 for each number of evaluations, is (r - s) / (r - b): s is the mean over the seeds of the best time so far, r that of random choice, and b the best time of the
 cache (R.-J. Schoonhoven et al., "Benchmarking optimization algorithms for auto-tuning GPU kernels", 2022, section on aggregate performance, with evaluations
-for seconds). It is 0 for random choice and 1 where every run has the best. Run with the package and the program:
+for seconds). It is 0 for random choice and 1 where every run has the best; it ends where random choice has come 95 % of its way from its first time to the
+best. Run with the package and the program:
 
     PYTHONPATH=python TICKBOUND=target/release/tickbound $(bash scripts/setup-python.sh kernel-tuner kernel_tuner) scripts/score_strategies.py ...
 """
@@ -86,8 +87,9 @@ def by_chance(cache: dict, most: int) -> list[float]:
 
 def scores(runs: list[list[float]], chance: list[float], best: float, worst: float) -> list[float]:
     """The score after each number of evaluations; a run that has ended keeps its best."""
+    chance = [r for r in chance if r - best > 0.05 * (chance[0] - best)]
     after = (statistics.fmean(min(run[min(n, len(run) - 1)], worst) for run in runs) for n in range(len(chance)))
-    return [(r - s) / (r - best) if r > best * (1 + 1e-9) else 1.0 for r, s in zip(chance, after)]
+    return [(r - s) / (r - best) for r, s in zip(chance, after)]
 
 
 def panel(title: str, curves: dict[str, list[float]], most: int, left: int, top: int) -> list[str]:

@@ -171,6 +171,8 @@ fn random_rules_keep_their_loss() {
         let by_tree = found(&joint(&file, &sizes), &sizes, loss, (None, true)).unwrap();
         assert_eq!(by_tree.simulated, by_tree.valid.len());
         agrees(&file, &sizes, &by_tree, loss);
+        let same = found(&joint(&file, &sizes), &sizes, 0, (Some(count), true)).unwrap();
+        assert!(same.worst.loss() <= rule.worst.loss().max(loss), "{same:?}");
         let count = by_tree.tree.as_ref().unwrap().leaves();
         assert!(count <= sizes.count() && by_tree.variants.len() <= rule.variants.len());
         leaves += count;

@@ -139,8 +139,8 @@ fn reading() -> String {
          problem as stated, \
          or, up to 20,000 valid configurations, on the list of them. `cp-sat` is CP-SAT on the \
          formula of the list, `tables` on the tables of the time as a sum, on all cores and on \
-         one, the solver alone (the start of Python takes 0.6 s or more); HiGHS has the same sum as a \
-         pseudo-Boolean problem of at most 65,536 rows, the solver alone, on one thread. \
+         one, the solver alone (the start of Python takes 0.6 s or more); HiGHS has the same sum \
+         as a pseudo-Boolean problem of at most 65,536 rows, the solver alone, on one thread. \
          Kernel Tuner only builds the space, which every \
          search with it begins \
          with; it finds no T_min, and neither the start of Python nor the import counts."
@@ -180,6 +180,8 @@ learned: slower than \
   `eliminate` by what Z3 takes. Up to 20,000 valid configurations it is asked about the list of \
   them, which takes \
   longer than about many more without a list.
-- These spaces suit elimination: the cost is a sum of terms over few parameters. A term over all \
-parameters would \
-  leave it, and everybody else, with the whole space.";
+- The families up to the mappings suit elimination: the cost is a sum of terms over few \
+parameters. In those from the budgets on parameters share something, and `race` proves them by \
+  prices and labels ([docs/spaces.md](../spaces.md)) on the same tables that CP-SAT and HiGHS get: \
+  there these are the rivals, and the list, the boxes and Z3 are not. Products are not linear, so \
+  HiGHS has none.";

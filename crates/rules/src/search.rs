@@ -37,7 +37,7 @@ impl Worst {
     }
 
     /// The one with the greatest loss, the first of several.
-    pub(crate) fn greatest(all: impl IntoIterator<Item = Worst>) -> Result<Worst, RuleError> {
+    fn greatest(all: impl IntoIterator<Item = Worst>) -> Result<Worst, RuleError> {
         let all = all.into_iter();
         all.min_by_key(|w| (std::cmp::Reverse(w.loss()), w.size)).ok_or(RuleError::Nothing)
     }
@@ -262,7 +262,9 @@ impl<'r> RuleSearch<'r> {
             tree: None,
         };
         if self.request.tree && is_whole {
-            rule = rule.with_tree(self.request.sizes, self.request.loss)?;
+            // With a number of variants the least loss is wanted.
+            let loss = self.request.variants.map_or(self.request.loss, |_| 0);
+            rule = rule.with_tree(self.request.sizes, loss)?;
         }
         rule.simulated = self.simulate(&rule)?;
         Ok(rule)
