@@ -66,6 +66,36 @@ fn random_problems_whose_parameters_share_something() {
     assert!(by_prices > 300 && by_labels > 300 && none > 20);
 }
 
+/// Tables for all pairs: what boxes find after the first bound is offered too.
+#[test]
+fn a_table_for_each_pair() {
+    let mut random = tickbound_model::random::SplitMix64(3);
+    let mut within = |least: u32, most: u32| least + random.draw() % (most - least + 1);
+    for _ in 0..12 {
+        let pairs = (0..6).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let kernel = pairs.map(|(i, j)| {
+            let [a, b, c] = [(); 3].map(|()| within(1, 97));
+            let sum = format!("{a} * P{i} + {b} * P{j} + {c} * P{i} * P{j}");
+            serde_json::json!({ "work": format!("({sum}) % {}", within(100, 300)) })
+        });
+        let kernel: Vec<Value> = kernel.collect();
+        let parameters = (0..6).map(|i| (format!("P{i}"), Value::from("range(1, 12)")));
+        let problem = parsed(&serde_json::json!({
+            "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+            "parameters": parameters.collect::<serde_json::Map<_, _>>(),
+            "launch": { "global_size": 1, "local_size": 1 }, "kernel": kernel,
+        }));
+        let by = |strategy| {
+            let options = SearchOptions { strategy, ..SearchOptions::default() };
+            tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result")
+        };
+        let (labels, exact) = (by(Strategy::Labels), by(Strategy::Eliminate));
+        assert!(matches!(labels.proofs[0], Proof::Labels { .. }), "{kernel:?}");
+        assert_eq!(labels.upper, exact.upper, "{kernel:?}");
+        assert_eq!((labels.status, exact.status), (Status::Optimal, Status::Optimal));
+    }
+}
+
 /// The study's sixteen problems, with their least times, where it is beside the project.
 #[test]
 fn problems_that_other_solvers_proved_faster() {

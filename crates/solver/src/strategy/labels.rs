@@ -38,6 +38,10 @@ pub(crate) fn on(search: &Search<'_>, form: &DirectForm) -> Result<Option<Proof>
         bracket.raise_rest(known.lower);
     };
     let solved = form.least(&|| bracket.done(), &mut report);
+    // The last improvement need not have been reported.
+    if let Some((cost, assignment)) = solved.as_ref().and_then(|solved| solved.best.as_ref()) {
+        report(Known { lower: bracket.bounds().lower, best: Some((assignment, *cost)) });
+    }
     offered?;
     let proof = solved.filter(|solved| solved.proved || bracket.closed());
     let Some(solved) = proof else { return Ok(None) };
