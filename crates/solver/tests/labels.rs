@@ -71,7 +71,7 @@ fn random_problems_whose_parameters_share_something() {
 fn a_table_for_each_pair() {
     let mut random = tickbound_model::random::SplitMix64(3);
     let mut within = |least: u32, most: u32| least + random.draw() % (most - least + 1);
-    for _ in 0..12 {
+    for _ in 0..5 {
         let pairs = (0..6).flat_map(|j| (0..j).map(move |i| (i, j)));
         let kernel = pairs.map(|(i, j)| {
             let [a, b, c] = [(); 3].map(|()| within(1, 97));
