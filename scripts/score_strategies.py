@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
-"""score_strategies.py DATA SEEDS SPACE,... STRATEGY,... [PLOT.svg]: evaluations of Kernel Tuner until within 5 % of the best of a cache.
+"""score_strategies.py DATA SEEDS SPACE,... STRATEGY,... [PLOT.svg]
 
-DATA has published caches (gemm_opencl, convolution, h200), unpacked here; nothing is run on a device. A strategy is one of Kernel Tuner's, or
-`tickbound`. Each seed is a run in simulation mode; EVALUATIONS (300) is the most, that of `tickbound` OURS (60). The score of a strategy, which the plot has
-for each number of evaluations, is (r - s) / (r - b): s is the mean over the seeds of the best time so far, r that of random choice, and b the best time of the
-cache (R.-J. Schoonhoven et al., "Benchmarking optimization algorithms for auto-tuning GPU kernels", 2022, section on aggregate performance, with evaluations
-for seconds). It is 0 for random choice and 1 where every run has the best; it ends where random choice has come 95 % of its way from its first time to the
-best. Run with the package and the program:
+Evaluations of Kernel Tuner until within 5 % of the best of a cache, and scores.
 
-    PYTHONPATH=python TICKBOUND=target/release/tickbound $(bash scripts/setup-python.sh kernel-tuner kernel_tuner) scripts/score_strategies.py ...
+DATA has published caches (gemm_opencl, convolution, h200), unpacked here; nothing is run on a
+device. A strategy is one of Kernel Tuner's, or `tickbound`. Each seed is a run in simulation mode;
+EVALUATIONS (300) is the most, that of `tickbound` OURS (60). The score of a strategy, which the
+plot has for each number of evaluations, is (r - s) / (r - b): s is the mean over the seeds of the
+best time so far, r that of random choice, and b the best time of the cache (R.-J. Schoonhoven et
+al., "Benchmarking optimization algorithms for auto-tuning GPU kernels", 2022, section on aggregate
+performance, with evaluations for seconds). It is 0 for random choice and 1 where every run has the
+best; it ends where random choice has come 95 % of its way from its first time to the best. Run with
+the package and the program:
+
+    PYTHONPATH=python TICKBOUND=target/release/tickbound \
+        $(bash scripts/setup-python.sh kernel-tuner kernel_tuner) scripts/score_strategies.py ...
 """
 
 import contextlib
@@ -47,11 +53,14 @@ SPACES = {
 
 
 def times_of(cache: dict) -> dict[str, float]:
-    return {key: entry["time"] for key, entry in cache["cache"].items() if not isinstance(entry["time"], str)}
+    entries = cache["cache"].items()
+    return {key: entry["time"] for key, entry in entries if not isinstance(entry["time"], str)}
 
 
-def best_so_far(cache: dict, path: str, strategy: object, restrictions: list[str], most: int) -> list[float]:
-    """The best time after each different configuration that a run measures; infinity before the first that has one."""
+def best_so_far(
+    cache: dict, path: str, strategy: object, restrictions: list[str], most: int
+) -> list[float]:
+    """The best time after each different configuration of a run; infinity before one has a time."""
     times, keys = times_of(cache), cache["tune_params_keys"]
     values = {key: sorted({entry[key] for entry in cache["cache"].values()}) for key in keys}
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
@@ -64,12 +73,15 @@ def best_so_far(cache: dict, path: str, strategy: object, restrictions: list[str
 
 
 def needed(run: list[float], best: float) -> float:
-    """How many evaluations it takes until a time is at most 5 % more than the best; infinity if none is."""
+    """How many evaluations come to within 5 % of the best; infinity if none does."""
     return next((place for place, time in enumerate(run, 1) if time <= 1.05 * best), math.inf)
 
 
 def by_chance(cache: dict, most: int) -> list[float]:
-    """The mean best time after each number of random draws without replacement; what fails takes as long as the slowest."""
+    """The mean best time after each number of random draws without replacement.
+
+    What fails takes as long as the slowest.
+    """
     times = sorted(times_of(cache).values())
     times += [times[-1]] * (len(cache["cache"]) - len(times))
     mean = []
@@ -88,31 +100,51 @@ def by_chance(cache: dict, most: int) -> list[float]:
 def scores(runs: list[list[float]], chance: list[float], best: float, worst: float) -> list[float]:
     """The score after each number of evaluations; a run that has ended keeps its best."""
     chance = [r for r in chance if r - best > 0.05 * (chance[0] - best)]
-    after = (statistics.fmean(min(run[min(n, len(run) - 1)], worst) for run in runs) for n in range(len(chance)))
+    reached = [[min(run[min(n, len(run) - 1)], worst) for run in runs] for n in range(len(chance))]
+    after = map(statistics.fmean, reached)
     return [(r - s) / (r - best) for r, s in zip(chance, after)]
+
+
+def text(x: float, y: float, words: object, look: str = "") -> str:
+    place = f'x="{x}" y="{y}" {look}'.rstrip()
+    return f"<text {place}>{words}</text>"
 
 
 def panel(title: str, curves: dict[str, list[float]], most: int, left: int, top: int) -> list[str]:
     """A chart of scores from -1 to 1 over evaluations, as elements of SVG."""
-    across, down = (lambda n: left + 300 * math.log(n) / math.log(most)), (lambda score: top + 70 - 70 * max(score, -1))
-    lines = [f'<text x="{left}" y="{top - 8}" font-weight="bold">{title}</text>']
+
+    def across(n: int) -> float:
+        return left + 300 * math.log(n) / math.log(most)
+
+    def down(score: float) -> float:
+        return top + 70 - 70 * max(score, -1)
+
+    lines = [text(left, top - 8, title, 'font-weight="bold"')]
     for score in (-1, 0, 1):
-        lines += [f'<path d="M{left},{down(score)}h300" stroke="#ccc"/>', f'<text x="{left - 6}" y="{down(score) + 4}" text-anchor="end">{score}</text>']
-    for n in (1, 10, 100):
-        lines += [f'<text x="{across(n)}" y="{top + 156}" text-anchor="middle">{n}</text>'] if n <= most else []
+        lines.append(f'<path d="M{left},{down(score)}h300" stroke="#ccc"/>')
+        lines.append(text(left - 6, down(score) + 4, score, 'text-anchor="end"'))
+    for n in (n for n in (1, 10, 100) if n <= most):
+        lines.append(text(across(n), top + 156, n, 'text-anchor="middle"'))
     for (name, curve), colour in zip(curves.items(), COLOURS):
-        points = " ".join(f"{across(n):.1f},{down(score):.1f}" for n, score in enumerate(curve, 1))
-        lines.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{3 if name == "tickbound" else 1.5}"/>')
+        points = (f"{across(n):.1f},{down(score):.1f}" for n, score in enumerate(curve, 1))
+        look = f'fill="none" stroke="{colour}" stroke-width="{3 if name == "tickbound" else 1.5}"'
+        lines.append(f'<polyline points="{" ".join(points)}" {look}/>')
     return lines
 
 
 def plot(path: str, spaces: dict[str, dict[str, list[float]]], most: int) -> None:
     """Writes a picture with a panel for each space."""
     height = 70 + 200 * math.ceil(len(spaces) / 2)
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="760" height="{height}" font-family="sans-serif" font-size="12">',
-             f'<rect width="760" height="{height}" fill="#fff"/>', '<text x="50" y="20">Score over evaluations: 0 is random choice, 1 the best configuration</text>']
+    size = f'width="760" height="{height}"'
+    font = 'font-family="sans-serif" font-size="12"'
+    about = "Score over evaluations: 0 is random choice, 1 the best configuration"
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>',
+        f'<rect {size} fill="#fff"/>',
+        text(50, 20, about),
+    ]
     for place, (name, colour) in enumerate(zip(next(iter(spaces.values())), COLOURS)):
-        lines.append(f'<text x="{50 + 140 * place}" y="40" fill="{colour}" font-weight="bold">{name}</text>')
+        lines.append(text(50 + 140 * place, 40, name, f'fill="{colour}" font-weight="bold"'))
     for place, (space, curves) in enumerate(spaces.items()):
         lines += panel(space, curves, most, 50 + 370 * (place % 2), 80 + 200 * (place // 2))
     Path(path).write_text("\n".join(lines + ["</svg>\n"]), encoding="utf-8")
@@ -147,9 +179,11 @@ def main() -> None:
                     runs.append(best_so_far(cache, str(path), run[0], restrictions, run[1]))
             evaluations = [needed(run, best) for run in runs]
             reached = sum(n < math.inf for n in evaluations)
-            curve = charts.setdefault(space, {})[name] = scores(runs, chance, best, max(times.values()))
-            print(f"{space:18} {name:18} median {statistics.median_low(evaluations)}, reached {reached} of {seeds}, "
-                  f"score {statistics.fmean(curve):.2f}", flush=True)
+            curve = scores(runs, chance, best, max(times.values()))
+            charts.setdefault(space, {})[name] = curve
+            median, score = statistics.median_low(evaluations), statistics.fmean(curve)
+            found = f"median {median}, reached {reached} of {seeds}, score {score:.2f}"
+            print(f"{space:18} {name:18} {found}", flush=True)
             if len(sys.argv) > 5:
                 plot(sys.argv[5], charts, most)
 

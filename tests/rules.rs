@@ -355,7 +355,7 @@ fn emitted_code_for_several_devices() {
             let min = all.values().min().unwrap();
             assert!(all[&picked[size]] * 100 <= min * 105, "{} on {device}", sizes.name(size));
         }
-        // There is no third device.
+        // A third device is not proved at any size.
         let text = std::fs::read_to_string(folder.join("rule.h")).unwrap();
         assert!(text.contains(&format!("// {number}: {device}\n")), "{text}");
     }

@@ -158,8 +158,7 @@ fn outcome(finished: Finished) -> Timing {
     const SIGALRM: i32 = 14;
     let answer: Value = serde_json::from_str(&finished.stdout).unwrap_or_default();
     // Of a search by another program its solver's alone.
-    let seconds =
-        [&answer["solver_seconds"], &answer["seconds"]].into_iter().find_map(Value::as_f64);
+    let seconds = answer["solver_seconds"].as_f64().or_else(|| answer["seconds"].as_f64());
     let done = || Timing::Done {
         seconds: seconds.expect("an answer has seconds"),
         least: answer["time"].as_i64(),

@@ -3,6 +3,7 @@
 //! The kinds are those that occur in kernels: stages that share a memory, engines that run at
 //! once, a pipeline's slowest stage, registers beyond which values spill. All numbers are drawn.
 
+use itertools::Itertools;
 use serde_json::{Value, json};
 
 use crate::problems::{Family, Problem, Random, work};
@@ -152,10 +153,6 @@ fn share(random: &mut Random, i: usize) -> String {
     format!("ceil_div({}, P{i})", random.within(200, 4000))
 }
 
-fn joined(parts: impl Iterator<Item = String>, by: &str) -> String {
-    parts.collect::<Vec<_>>().join(by)
-}
-
 /// A price of 1 to `most` for each parameter.
 fn prices(random: &mut Random, n: usize, most: i64) -> Vec<Value> {
     (0..n).map(|i| work(&format!("{} * P{i}", random.within(1, most)))).collect()
@@ -176,7 +173,7 @@ fn slowest_sum(sums: usize, n: usize) -> Value {
     let shares: Vec<String> = (0..n).map(|i| share(&mut random, i)).collect();
     let mut definitions = Definitions::default();
     let of = |s: usize| definitions.sum(shares.iter().skip(s).step_by(sums).cloned());
-    let mut kernel = vec![work(&format!("max({})", joined((0..sums).map(of), ", ")))];
+    let mut kernel = vec![work(&format!("max({})", (0..sums).map(of).join(", ")))];
     kernel.extend(prices(&mut random, n, 28));
     with_definitions((n, &range(10)), definitions, Vec::new(), kernel)
 }
@@ -194,7 +191,7 @@ fn pipeline(n: usize, values: i64) -> Value {
 
 fn windows(n: usize, width: usize) -> Value {
     let mut random = Random(n as u64);
-    let sum = |from: usize| joined((from..from + width).map(|i| format!("P{i}")), " + ");
+    let sum = |from: usize| (from..from + width).map(|i| format!("P{i}")).join(" + ");
     let reached = (0..=n - width).map(|i| format!("{} >= {}", sum(i), 5 * width / 2));
     let kernel = prices(&mut random, n, 40);
     problem(n, &json!("range(0, 5)"), reached.collect(), kernel)
@@ -203,7 +200,7 @@ fn windows(n: usize, width: usize) -> Value {
 fn spill(n: usize) -> Value {
     let mut random = Random(n as u64);
     let mut kernel: Vec<Value> = (0..n).map(|i| work(&share(&mut random, i))).collect();
-    let registers = joined((0..n).map(|i| format!("{} * P{i}", random.within(1, 7))), " + ");
+    let registers = (0..n).map(|i| format!("{} * P{i}", random.within(1, 7))).join(" + ");
     kernel.push(json!({ "global": format!("max(0, {registers} - {})", 20 * n) }));
     problem(n, &json!("powers_of_two(1, 16)"), Vec::new(), kernel)
 }
@@ -224,16 +221,15 @@ fn ranges(n: usize, values: i64) -> Value {
     let mut random = Random(n as u64);
     let mut take = |i| work(&format!("ceil_div({}, P{i})", random.within(5_000, 50_000)));
     let kernel = (0..n).map(&mut take).collect();
-    let sum = joined((0..n).map(|i| format!("P{i}")), " + ");
+    let sum = (0..n).map(|i| format!("P{i}")).join(" + ");
     problem(n, &range(values), vec![format!("{sum} <= {values}")], kernel)
 }
 
 fn tile_counts(n: usize) -> Value {
     let mut random = Random(n as u64);
-    let counts =
-        joined((0..n).map(|i| format!("ceil_div({}, P{i})", random.within(25, 50))), " * ");
-    let costs = joined((0..n).map(|i| format!("{} * P{i}", random.within(1, 9))), " + ");
-    let tiles = joined((0..n).map(|i| format!("P{i}")), " * ");
+    let counts = (0..n).map(|i| format!("ceil_div({}, P{i})", random.within(25, 50))).join(" * ");
+    let costs = (0..n).map(|i| format!("{} * P{i}", random.within(1, 9))).join(" + ");
+    let tiles = (0..n).map(|i| format!("P{i}")).join(" * ");
     let most = 32i64.pow(n as u32) / 20;
     let kernel = vec![json!({ "repeat": counts, "body": [work(&format!("{costs} + 12"))] })];
     problem(n, &range(32), vec![format!("{tiles} <= {most}")], kernel)
@@ -241,7 +237,7 @@ fn tile_counts(n: usize) -> Value {
 
 fn product(n: usize) -> Value {
     let kernel = prices(&mut Random(n as u64), n, 30);
-    let product = joined((0..n).map(|i| format!("P{i}")), " * ");
+    let product = (0..n).map(|i| format!("P{i}")).join(" * ");
     problem(n, &range(4096), vec![format!("{product} == 720720")], kernel)
 }
 

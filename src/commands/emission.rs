@@ -64,10 +64,9 @@ impl Emission {
         Ok(Emission::new(question, about, (parameters, variants), None))
     }
 
-    /// The same with a decision tree that picks.
-    pub(super) fn by_tree(mut self, tree: DecisionTree) -> Emission {
-        self.emitted.tree = Some(tree);
-        self
+    /// The same with a decision tree that picks, if there is one.
+    pub(super) fn by_tree(self, tree: Option<DecisionTree>) -> Emission {
+        Emission { emitted: Emitted { tree, ..self.emitted }, ..self }
     }
 
     /// The same as another command writes it.

@@ -24,12 +24,16 @@ fn all(form: &DirectForm) -> Vec<(i64, Vec<u32>)> {
 
 /// The least cost; every bound that is reported on the way must be one.
 fn least(form: &DirectForm, right: Option<i64>) -> Option<Solved> {
-    form.least(&|| false, &mut |known| {
+    let mut last = None;
+    let solved = form.least(&|| false, &mut |known| {
+        last = known.best.map(|(assignment, cost)| (cost, assignment.to_vec()));
         assert!(right.is_none_or(|right| known.lower <= right), "a wrong bound: {}", known.lower);
         if let Some((assignment, cost)) = known.best {
             assert_eq!(form.cost(assignment), Some(cost));
         }
-    })
+    })?;
+    assert_eq!(solved.best, last, "the last report has what is best");
+    Some(solved)
 }
 
 /// A table for an accumulator over up to three variables.

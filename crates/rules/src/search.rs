@@ -244,8 +244,7 @@ impl<'r> RuleSearch<'r> {
         let open: Vec<usize> = all.clone().filter(|size| self.times.is_open(*size)).collect();
         let is_whole = open.is_empty() && !self.request.stopped();
         let column = |v: &Variant| valid.iter().map(|s| self.times.filled(*s, v)).collect();
-        let times = variants.iter().map(column);
-        let times = times.collect();
+        let times = variants.iter().map(column).collect();
         let least = |size: &usize| Some((*size, self.times.least(*size)?.time));
         let mut rule = Rule {
             serves: self.serves(valid, &variants),

@@ -41,10 +41,7 @@ impl FoundRule {
             let alone = |values: &Vec<i64>| EmittedVariant { values: values.clone(), form: None };
             let variants = self.rule.variants.iter().map(alone).collect();
             let emission = self.emitted(question, variants, &self.answer.worst);
-            return Ok(match self.rule.tree.clone() {
-                Some(tree) => emission.by_tree(tree),
-                None => emission,
-            });
+            return Ok(emission.by_tree(self.rule.tree.clone()));
         }
         let attacher = question.chosen.attacher(setup()?);
         let first = self.sizes.names().count();

@@ -6,6 +6,7 @@
 //! the least objective has their greatest there. So the least objective is the least run time, and
 //! every solution is a valid configuration whose run time is at most the objective.
 
+use itertools::Itertools;
 use tickbound_elimination::direct::{
     AccumulatorLimit, AccumulatorOp, CostPart, DirectForm, FORBIDDEN, FormTable, Sense,
 };
@@ -53,11 +54,14 @@ impl PseudoBooleanFormula {
             }
         }
         for (i, p) in table.variables.iter().enumerate().filter(|_| table.variables.len() > 1) {
+            let own = |(place, _)| {
+                let value = form.combination(&table.variables, place)[i];
+                (value, (1, row(form, t, table, place)))
+            };
+            let mut by_value = allowed(table).map(own).into_group_map();
             for v in 0..form.sizes[*p] as u32 {
-                let rows = allowed(table)
-                    .filter(|(place, _)| form.combination(&table.variables, *place)[i] == v)
-                    .map(|(place, _)| (1, row(form, t, table, place)));
-                let all = rows.chain([(-1, BooleanVariable::Value(*p, v))]).collect();
+                let mut all = by_value.remove(&v).unwrap_or_default();
+                all.push((-1, BooleanVariable::Value(*p, v)));
                 self.equation(Equation::Rows(t, *p, v), all, 0);
             }
         }

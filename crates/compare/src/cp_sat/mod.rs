@@ -80,7 +80,7 @@ pub enum CpSatError {
     )]
     TooLarge(Encoding, usize),
     /// The problem has no direct form.
-    #[error("--direct: the time or a condition is no sum of small tables; leave it out")]
+    #[error("--direct: the time or a condition is not a sum of small tables; leave it out")]
     NoForm,
     /// A value may have more bits, these, than CP-SAT computes with.
     #[error("a value may be as large as 2^{0}, CP-SAT holds 2^60; make the inputs smaller")]

@@ -25,10 +25,16 @@ impl DirectForm {
         if !self.is_small() {
             return None;
         }
-        match path::stages(self) {
-            Some(stages) => Some(along_path(self, stages, stop, report)),
-            None => pairs::least(self, stop, report),
+        let solved = match path::stages(self) {
+            Some(stages) => along_path(self, stages, stop, report),
+            None => pairs::least(self, stop, report)?,
+        };
+        // What was found after the last bound has not been reported.
+        if let Some((cost, assignment)) = &solved.best {
+            let lower = if solved.proved { *cost } else { i64::MIN };
+            report(Known { lower, best: Some((assignment, *cost)) });
         }
+        Some(solved)
     }
 
     /// A proof that nothing costs less than `cost`, which has at most `most` labels after each

@@ -48,37 +48,37 @@ impl Process {
     /// values, or of values that are not finite.
     pub fn new(points: Vec<Vec<f64>>, values: &[f64]) -> Option<Process> {
         let dimensions = points.first()?.len();
-        let usual = SQRT_2.exp() * (dimensions.max(1) as f64).sqrt();
+        let usual = usual_length(dimensions);
         let mut best: Option<Fit> = None;
         // The most likely one, the first of equal ones.
         let mut take = |all: Vec<(Vec<f64>, f64)>| {
-            let fit = |(l, noise): &(Vec<f64>, f64)| fit(&points, values, l, *noise, usual);
+            let fit = |(lengths, noise): &(Vec<f64>, f64)| fit(&points, values, lengths, *noise);
             let all: Vec<Option<Fit>> = all.par_iter().map(fit).collect();
             for found in all.into_iter().flatten() {
                 if best.as_ref().is_none_or(|best| found.likely > best.likely) {
                     best = Some(found);
                 }
             }
-            best.clone()
+            best.as_ref().map(|best| (best.lengths.clone(), best.noise))
         };
         let common = COMMON.iter().map(|factor| vec![factor * usual; dimensions]);
-        let Fit { mut lengths, mut noise, .. } = take(common.cartesian_product(NOISE).collect())?;
+        let (mut lengths, mut noise) = take(common.cartesian_product(NOISE).collect())?;
         for coordinate in (0..SWEEPS).flat_map(|_| 0..dimensions) {
             let tried = OWN.map(|factor| {
                 let mut tried = lengths.clone();
                 tried[coordinate] = factor * usual;
                 (tried, noise)
             });
-            Fit { lengths, noise, .. } = take(tried.into())?;
+            (lengths, noise) = take(tried.into())?;
         }
-        let fit = take(NOISE.map(|noise| (lengths.clone(), noise)).into())?;
+        take(NOISE.map(|noise| (lengths.clone(), noise)).into());
+        let fit = best?;
         Some(Process { points, fit })
     }
 
     /// The process through other values, with the length scales and the noise of this one.
     pub fn through(&self, points: Vec<Vec<f64>>, values: &[f64]) -> Option<Process> {
-        let usual = SQRT_2.exp() * (self.fit.lengths.len().max(1) as f64).sqrt();
-        let fit = fit(&points, values, &self.fit.lengths, self.fit.noise, usual)?;
+        let fit = fit(&points, values, &self.fit.lengths, self.fit.noise)?;
         Some(Process { points, fit })
     }
 
@@ -121,6 +121,11 @@ impl Guess {
     }
 }
 
+/// The middle of the length scales before there are values.
+fn usual_length(dimensions: usize) -> f64 {
+    SQRT_2.exp() * (dimensions.max(1) as f64).sqrt()
+}
+
 /// The error function, to 1.5e-7 (Abramowitz, Stegun, *Handbook of Mathematical Functions*, 7.1).
 fn erf(x: f64) -> f64 {
     const A: [f64; 5] = [0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429];
@@ -141,14 +146,8 @@ struct Fit {
     likely: f64,
 }
 
-fn fit(
-    points: &[Vec<f64>],
-    values: &[f64],
-    lengths: &[f64],
-    noise: f64,
-    usual: f64,
-) -> Option<Fit> {
-    let n = points.len();
+fn fit(points: &[Vec<f64>], values: &[f64], lengths: &[f64], noise: f64) -> Option<Fit> {
+    let (n, usual) = (points.len(), usual_length(lengths.len()));
     let rows = (0..n).map(|i| {
         let row = (0..i).map(|j| covariance(&points[i], &points[j], lengths));
         row.chain([1.0 + noise]).collect()

@@ -153,10 +153,7 @@ impl Problem {
 
     /// How many configurations within the constraints cannot be launched, by reason, if counted.
     pub fn left_out(&self, limits: &TableLimits<'_>) -> Result<Option<LeftOut>, ModelError> {
-        let of = self.parameter_intervals();
-        let surely = |c: &Condition| c.limited_by().is_none() || c.surely_holds(&of);
-        // Tables of all conditions may take seconds.
-        if self.conditions()?.iter().all(surely) || self.all_launch()? {
+        if self.all_launch()? {
             return Ok(Some(LeftOut::default()));
         }
         let count = |which: &dyn Fn(LaunchLimit) -> bool| -> Result<Option<BigUint>, ModelError> {

@@ -92,6 +92,12 @@ impl Problem {
 
     /// True if limits of the launch exclude nothing that constraints allow.
     pub(super) fn all_launch(&self) -> Result<bool, ModelError> {
+        let of = self.parameter_intervals();
+        let surely = |c: &Condition| c.limited_by().is_none() || c.surely_holds(&of);
+        // Tables of all conditions may take seconds.
+        if self.conditions()?.iter().all(surely) {
+            return Ok(true);
+        }
         let (all, _) = self.built(usize::MAX, |_| true)?;
         let mut open = all.excluding.iter().chain(&all.wide);
         Ok(open.all(|c| all.conditions[*c].limited_by().is_none()))

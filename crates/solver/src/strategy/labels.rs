@@ -17,7 +17,7 @@ fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     let form = direct_form(search.configurations, search.cost);
     let proof = form.map(|form| on(search, &form)).transpose()?.flatten();
     if proof.is_none() && !search.bracket.done() {
-        search.bracket.give_up("labels: the cost is no sum of small tables, or too many".into());
+        search.bracket.give_up("labels: the cost is not a sum of small tables, or too many".into());
     }
     Ok(proof.filter(|_| search.bracket.closed()))
 }
@@ -38,15 +38,7 @@ pub(crate) fn on(search: &Search<'_>, form: &DirectForm) -> Result<Option<Proof>
         bracket.raise_rest(known.lower);
     };
     let solved = form.least(&|| bracket.done(), &mut report);
-    // The last improvement need not have been reported.
-    if let Some((cost, assignment)) = solved.as_ref().and_then(|solved| solved.best.as_ref()) {
-        report(Known { lower: bracket.bounds().lower, best: Some((assignment, *cost)) });
-    }
     offered?;
     let proof = solved.filter(|solved| solved.proved || bracket.closed());
-    let Some(solved) = proof else { return Ok(None) };
-    if solved.best.is_some() {
-        bracket.close();
-    }
-    Ok(Some(Proof::Labels { labels: solved.steps }))
+    Ok(proof.map(|solved| Proof::Labels { labels: solved.steps }))
 }

@@ -150,8 +150,7 @@ pub fn tune_search(search: &Search<'_>, options: &SearchOptions) -> Result<TuneR
     Ok(result(search, options, TuneResult { status, proofs, checked, ..ranking }))
 }
 
-/// Most entries of the tables of a plain sum for which labels are tried before joins that take
-/// longer.
+/// Most entries of a plain sum's tables for which labels are tried before large joins.
 const MAX_PAIRED: usize = 1 << 15;
 
 /// Searches with labels where tables of a middle size do not hold the costs; of a plain sum of
@@ -166,12 +165,14 @@ fn by_labels(
     }
     let Some(form) = direct_form(search.configurations, search.cost) else { return Ok(None) };
     let entries: usize = form.tables.iter().map(|table| table.entries.len()).sum();
-    // Where conditions are wide, labels were tried before.
-    let other = if form.is_plain() && entries > MAX_PAIRED {
-        search.limit_rows(INITIAL_ROWS);
-        search.eliminated().is_some()
-    } else {
-        !form.is_plain() && is_wide(search.configurations)
+    let other = match form.is_plain() {
+        true if entries <= MAX_PAIRED => false,
+        true => {
+            search.limit_rows(INITIAL_ROWS);
+            search.eliminated().is_some()
+        }
+        // Where conditions are wide, labels were tried before.
+        false => is_wide(search.configurations),
     };
     if other { Ok(None) } else { labelled(search, &form, options) }
 }
