@@ -202,6 +202,7 @@ fn launches_of_several_sizes_become_one_problem() {
         "64_2": { "global_size_x": 64, "n": 6 },
     });
     assert_eq!(problem["sizes"], sizes);
+    assert_eq!(problem["weights"], json!({ "128": 9, "64": 1, "64_2": 1 }));
     assert_eq!(problem["launch"], json!({ "global_size": ["global_size_x"], "local_size": ["8"] }));
     let notes = ["captured: launches by size: 9 of 128, 1 of 64, 1 of 64_2"];
     assert_eq!(problem["notes"], json!(notes));
@@ -228,7 +229,6 @@ fn what_a_problem_file_cannot_have_is_named() {
     let with = |memory: &str| launch(0, RANGE, &format!("{memory}{n}"));
     let il = r#"{"program": 0, "source": null, "il": true, "options": ""}"#;
     let short = format!("{X}, {{\"value\": \"05\"}}");
-    let null = "argument `x` is a null pointer, which a problem file cannot have";
     let unset = "argument `x` is set by a function that the capture does not have, or not at all";
     let kernel = |wanted: &str| format!("kernel `k`: {wanted}");
     for (program, lines, wanted) in [
@@ -237,8 +237,6 @@ fn what_a_problem_file_cannot_have_is_named() {
             with(r#"{"svm": true}"#),
             kernel("argument `x` is shared virtual memory of unknown length"),
         ),
-        (SOURCE, with(r#"{"value": "0000000000000000"}"#), kernel(null)),
-        (SOURCE, with(r#"{"local": 8}"#), kernel(null)),
         (SOURCE, with("null"), kernel(unset)),
         (SOURCE, launch(0, RANGE, X), kernel("1 arguments are set, the kernel takes 2")),
         (SOURCE, launch(0, RANGE, &short), kernel("argument `n` has 1 bytes, long has 8")),
@@ -272,6 +270,58 @@ fn what_a_problem_file_cannot_have_is_named() {
         let rest = "tickbound: 1 of 1 kernels have no problem file\n";
         assert_eq!((status, &*out, err), (Some(1), "", format!("tickbound: {wanted}\n{rest}")));
     }
+}
+
+const IMAGES: &str = "\
+kernel void k(read_only image2d_t a, write_only image2d_array_t b, sampler_t s, global int *x,
+              read_only image3d_t c)
+{
+    int4 at = {get_global_id(0), 0, 0, 0};
+    if (x) x[at.x] = 1;
+    write_imagef(b, at, read_imagef(a, s, at.xy) + read_imagef(c, s, at));
+}
+";
+
+#[test]
+fn images_samplers_and_null() {
+    let folder = TempDir::new().unwrap();
+    let image = |kind: u32, format: [u32; 2], sizes: [i64; 4]| {
+        let image = json!({ "kind": kind, "format": format, "sizes": sizes });
+        json!({ "memory": 0, "bytes": 9, "image": image }).to_string()
+    };
+    let bytes = image(0x10f1, [0x10b5, 0x10d2], [64, 32, 0, 0]);
+    let array = image(0x10f3, [0x10b5, 0x10de], [64, 1, 0, 5]);
+    let volume = image(0x10f2, [0x10b5, 0x10de], [64, 4, 3, 0]);
+    let sampler = r#"{"sampler": [1, 4402, 4417]}"#;
+    for null in [r#"{"value": "0000000000000000"}"#, r#"{"local": 8}"#] {
+        let arguments = [&bytes, &array, sampler, null, &volume].join(", ");
+        let lines = launch(0, RANGE, &arguments) + "{\"end\": 1}\n";
+        capture(folder.path(), SOURCE, &lines);
+        std::fs::write(folder.path().join("c/process0/program0.cl"), IMAGES).unwrap();
+        let options = ["init", "--from-capture", "c", "-o", "p", "--force"];
+        let (status, out, err) = run(folder.path(), &options);
+        assert_eq!((status, &*err), (Some(0), ""), "{out}");
+        let problem = read(&folder.path().join("p/k.json"));
+        assert_eq!(problem["inputs"], json!({}));
+        let arguments = problem["kernel"]["arguments"].as_array().unwrap();
+        assert_eq!(arguments[0], json!({ "name": "a", "type": "float", "image": [64, 32] }));
+        assert_eq!(arguments[1], json!({ "name": "b", "type": "float", "image": [64, 1, 5] }));
+        // Normalised, clamped, linear.
+        assert_eq!(arguments[2], json!({ "name": "s", "type": "uint", "value": 1 + 4 + 32 }));
+        assert_eq!(arguments[3]["length"], 0);
+        assert_eq!(arguments[4]["image"], json!([64, 4, 3]));
+        let notes = problem["notes"].to_string();
+        let note =
+            "arguments.a: another format of images in the program; here four components of float";
+        assert!(notes.contains(note) && !notes.contains("arguments.b:"), "{notes}");
+        assert_eq!(run(folder.path(), &["tune", "p/k.json"]).0, Some(0));
+    }
+    // An image where the source has another.
+    let arguments = [&array, &bytes, sampler, r#"{"local": 8}"#, &volume].join(", ");
+    capture(folder.path(), SOURCE, &(launch(0, RANGE, &arguments) + "{\"end\": 1}\n"));
+    std::fs::write(folder.path().join("c/process0/program0.cl"), IMAGES).unwrap();
+    let (status, _, err) = run(folder.path(), &["init", "--from-capture", "c", "--force"]);
+    assert!(status == Some(1) && err.contains("is set to another image"), "{err}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Set {
         let of = |inputs: &IndexMap<String, i64>| {
             Problem::from_value(&file, inputs, &platforms::find).unwrap()
         };
-        let inputs = of(&IndexMap::new()).sizes[size].clone();
+        let inputs = of(&IndexMap::new()).sizes[size].inputs.clone();
         let mut problem = of(&inputs);
         let reading = match attach(&mut problem, &folder) {
             Ok(reading) => reading.unwrap(),

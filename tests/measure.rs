@@ -447,6 +447,85 @@ void reference(const float *v, unsigned char *bytes, int scale, double real, uns
 }
 
 #[test]
+fn images_are_made_and_compared() {
+    if !device() {
+        return;
+    }
+    let kernel = "\
+kernel void mix2(read_only image2d_t a, read_only image2d_array_t layers, read_only image1d_t row,
+                 read_only image3d_t volume, sampler_t clamped, write_only image2d_t sum,
+                 write_only image2d_t count, read_only image2d_t whole)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    float4 left = read_imagef(a, clamped, (int2)(x - 1, y));
+    float4 layer = read_imagef(layers, (int4)(x, y, 1, 0));
+    float4 own = read_imagef(row, x) + read_imagef(volume, (int4)(x, y, 2, 0));
+    write_imagef(sum, (int2)(x, y), left + layer + WG * own);
+    write_imagei(count, (int2)(x, y), read_imagei(whole, (int2)(x, y)) + (int4)(x, y, WG, 7));
+}
+";
+    let reference = "\
+long value(const char *name);
+void reference(const float *a, const float *layers, const float *row, const float *volume,
+               unsigned clamped, float *sum, int *count, const int *whole)
+{
+    long w = value(\"w\"), h = value(\"h\"), g = value(\"WG\");
+    for (long y = 0; y < h; y++)
+        for (long x = 0; x < w; x++)
+            for (long c = 0; c < 4; c++) {
+                long i = 4 * (y * w + x) + c, left = x > 0 ? i - 4 : i;
+                float own = row[4 * x + c] + volume[2 * 4 * w * h + i];
+                sum[i] = a[left] + layers[4 * w * h + i] + g * own;
+                count[i] = whole[i] + (c == 0 ? x : c == 1 ? y : c == 2 ? g : 7);
+            }
+}
+";
+    let image = |name: &str, ty: &str, sizes: Value, output: bool| {
+        let fill = if output { json!(0) } else { json!({ "random": [0, 100] }) };
+        json!({ "name": name, "type": ty, "image": sizes, "fill": fill, "output": output })
+    };
+    let case = Case::new(kernel, Some(reference))
+        .with("/inputs", json!({ "w": 33, "h": 16 }))
+        .with("/sizes", json!({}))
+        .with("/parameters", json!({ "WG": [1, 3, 11] }))
+        .with("/constraints", json!([]))
+        .with("/launch", json!({ "global_size": ["w", "h"], "local_size": ["WG", 1] }));
+    let arguments = json!([
+        image("a", "float", json!(["w", "h"]), false),
+        image("layers", "float", json!(["w", "h", 2]), false),
+        image("row", "float", json!(["w"]), false),
+        image("volume", "float", json!(["w", "h", 3]), false),
+        // CLAMP_TO_EDGE
+        { "name": "clamped", "type": "uint", "value": 2 },
+        image("sum", "float", json!(["w", "h"]), true),
+        image("count", "int", json!(["w", "h"]), true),
+        image("whole", "int", json!(["w", "h"]), false),
+    ]);
+    let source = json!({ "opencl": "k.cl", "entry": "mix2", "reference": "k.ref.c",
+        "defines": { "WG": "WG" }, "arguments": arguments });
+    let case = case.with("/kernel", source);
+    let (result, said) = case.json(&[]);
+    assert_eq!(
+        (&result["measured"], &result["checked"]),
+        (&json!(3), &json!(true)),
+        "{}",
+        said.err
+    );
+    // Without clamping the texel to the left of the first is another.
+    let case = case.with("/kernel/arguments/4/value", json!(4));
+    let (result, said) = case.json(&[]);
+    assert_eq!(result["measured"], 0, "{}", said.err);
+    // Sizes that do not belong to the type.
+    let case = case.with("/kernel/arguments/2/image", json!(["w", 1]));
+    let (_, said) = case.json(&[]);
+    assert!(
+        said.err.contains("argument `row`: `image1d_t` is no image of 2 dimensions"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
 fn no_reference_is_said_once() {
     if !device() {
         return;

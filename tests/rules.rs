@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use tickbound_expr::Expr;
 use tickbound_model::random::SplitMix64;
 use tickbound_model::{Problem, platforms};
-use tickbound_rules::{ClosedForm, DecisionTree, Rule, RuleError, RuleRequest, RuleSizes, rule};
+use tickbound_rules::{
+    ClosedForm, DecisionTree, MixRequest, Rule, RuleError, RuleRequest, RuleSizes, mix, rule,
+};
 use tickbound_simulator::simulate;
 use tickbound_solver::SearchOptions;
 
@@ -180,6 +182,128 @@ fn random_rules_keep_their_loss() {
     println!("{leaves} leaves");
     assert!((100..600).contains(&leaves), "{leaves} leaves");
     assert!(rules >= 30 && compared >= 1000, "{rules} rules, {compared} times");
+}
+
+/// The least total over sizes, by the simulator run on every configuration at every size.
+fn least_total(file: &Value, sizes: &RuleSizes, weights: &[i64]) -> Option<i64> {
+    let all: Vec<_> = (0..sizes.count()).map(|size| all_at(file, sizes, size)).collect();
+    let total = |variant: &Vec<i64>| {
+        let times = all.iter().zip(weights).map(|(at, weight)| Some(at.get(variant)? * weight));
+        times.sum::<Option<i64>>()
+    };
+    all[0].keys().filter_map(total).min()
+}
+
+#[test]
+fn random_mixes_are_least() {
+    let seed = std::env::var("RULES_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
+    println!("RULES_SEED={seed}");
+    let mut random = SplitMix64(seed);
+    let sizes: RuleSizes = "n=4..24:10,m=3,13".parse().unwrap();
+    let (mut found, mut none, mut apart) = (0, 0, 0);
+    for round in 0..120 {
+        let mut file = random_problem(&mut random);
+        if round % 8 == 0 {
+            // Something is valid at each size, and nothing at all of them.
+            file["constraints"] = json!(["TS % 3 == n % 3"]);
+        }
+        let weights: Vec<i64> = (0..sizes.count()).map(|_| 1 << (random.draw() % 8)).collect();
+        println!("{round}: {weights:?} {file}");
+        let named: Vec<(String, i64)> =
+            weights.iter().enumerate().map(|(size, weight)| (sizes.name(size), *weight)).collect();
+        let problem_at = |size: usize| {
+            let inputs = sizes.names().map(str::to_owned).zip(sizes.values(size));
+            Ok(read(&file, &inputs.collect()))
+        };
+        let result = mix(&MixRequest {
+            sizes: &named,
+            problem_at: &problem_at,
+            options: SearchOptions::default(),
+            interrupt: &AtomicBool::new(false),
+            progress: &|_| {},
+        });
+        let Some(least) = least_total(&file, &sizes, &weights) else {
+            assert!(matches!(result, Err(RuleError::NoMix(_))), "{result:?}");
+            none += 1;
+            continue;
+        };
+        let mix = result.unwrap();
+        assert!(mix.is_proved() && mix.total == least, "{mix:?} is not {least}");
+        let sum = |times: &[i64]| times.iter().zip(&weights).map(|(t, w)| t * w).sum::<i64>();
+        assert_eq!(sum(&mix.times), least);
+        apart += usize::from(sum(&mix.least) < least);
+        found += 1;
+    }
+    // Most are no configuration that is best at every size.
+    println!("{found} found, {none} without, {apart} apart");
+    assert!(found >= 40 && none >= 5 && apart >= 20, "{found} {none} {apart}");
+}
+
+#[test]
+fn a_mix_of_named_sizes() {
+    let folder = with_example("matmul.json");
+    let path = folder.path().join("p.json");
+    let mut file: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    file["sizes"] = json!({ "small": { "n": 64 }, "odd": { "n": 1040 }, "large": { "n": 4096 } });
+    let write = |file: &Value| std::fs::write(&path, file.to_string()).unwrap();
+    file["weights"] = json!({ "small": 500, "odd": 20 });
+    write(&file);
+    let (text, error, code) = run_in(folder.path(), &["tune", "p.json", "--mix"]);
+    assert_eq!(code, 0, "{error}");
+    let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("in:")).collect();
+    assert_snapshot!(text.join("\n").replace(" over the least there", ""), @r"
+    tiled matrix multiplication, 521 launches at 3 sizes
+    model:      profile opencl, platform h200
+    best:       TM=16, TN=16, TK=8
+    time:       349934.100 microseconds (692,869,518 ticks) over all launches
+    sizes:      small, 500 launches: 8.597 microseconds (17,022 ticks), 61.45 %
+                odd, 20 launches: 4366.633 microseconds (8,645,934 ticks), the least there
+                large, 1 launch: 258302.948 microseconds (511,439,838 ticks), 33.02 %
+    proved in the model: no configuration takes less over all launches
+    ");
+    // The total is that of the three sizes.
+    let tune = |size: &str| {
+        let (text, ..) = run_in(folder.path(), &["tune", "p.json", "--size", size, "--json"]);
+        serde_json::from_str::<Value>(&text).unwrap()["upper"].as_i64().unwrap()
+    };
+    let (text, _, code) = run_in(folder.path(), &["tune", "p.json", "--mix", "--json"]);
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let sizes = answer["sizes"].as_array().unwrap();
+    assert_eq!((code, &answer["lower"], &answer["launches"]), (0, &answer["total"], &json!(521)));
+    let total: i64 =
+        sizes.iter().map(|s| s["ticks"].as_i64().unwrap() * s["launches"].as_i64().unwrap()).sum();
+    assert_eq!(answer["total"], total);
+    for size in sizes {
+        assert_eq!(size["least"], tune(size["name"].as_str().unwrap()));
+    }
+    // As code, which can be checked.
+    let emit = ["tune", "p.json", "--mix", "--emit", "matmul.h"];
+    assert_eq!(run_in(folder.path(), &emit).2, 0);
+    let header = std::fs::read_to_string(folder.path().join("matmul.h")).unwrap();
+    assert!(header.contains("launches: 500 x small, 20 x odd, 1 x large"), "{header}");
+    assert_eq!(run_in(folder.path(), &["emit", "--check", "matmul.h"]).2, 0);
+    // Without it, one size is searched, and a note mentions it.
+    let (_, error, _) = run_in(folder.path(), &["tune", "p.json"]);
+    assert!(error.contains("--mix takes all"), "{error}");
+    for (weights, said) in [
+        (json!({ "tiny": 2 }), "weights.tiny: no size has this name"),
+        (json!({ "odd": 0 }), "weights.odd: found 0; write a number of launches, at least 1"),
+        (json!({ "odd": i64::MAX }), "beyond 2^63 ticks"),
+    ] {
+        file["weights"] = weights;
+        write(&file);
+        let (_, error, code) = run_in(folder.path(), &["tune", "p.json", "--mix"]);
+        assert!(code == 2 && error.contains(said), "{error}");
+    }
+    file.as_object_mut().unwrap().shift_remove("weights");
+    file["sizes"] = json!({ "small": { "n": 64 }, "none": { "n": 3 } });
+    write(&file);
+    let (_, error, code) = run_in(folder.path(), &["tune", "p.json", "--mix"]);
+    assert!(code == 2 && error.contains("at none: parameters.TM: the domain is empty"), "{error}");
+    file["sizes"] = json!({});
+    write(&file);
+    let (_, error, code) = run_in(folder.path(), &["tune", "p.json", "--mix"]);
+    assert!(code == 2 && error.contains("the problem has no `sizes`"), "{error}");
 }
 
 #[test]

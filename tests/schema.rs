@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tickbound_model::{ModelError, Platform, Problem, platforms};
 use tickbound_report::answer::comparison::Comparison;
 use tickbound_report::answer::{Answer, Checked, Explained, Simulated};
-use tickbound_report::answer::{Measurement, Raced, Scored, SizeRule, Verified};
+use tickbound_report::answer::{Measurement, Raced, Scored, SizeMix, SizeRule, Verified};
 use tickbound_why::Why;
 
 fn schema() -> Value {
@@ -540,7 +540,7 @@ fn answers_about_sources_are_valid_and_survive_being_read() {
     let set: Vec<&str> = set.flat_map(|value| ["--set", *value]).collect();
     let resources = |command| [&[command, coulomb][..], &set].concat();
     let two = ["measure", REDUCTION, "--size", "small", "--sample", "2", "--cache", cache];
-    let all: [Printed<'_>; 8] = [
+    let all: [Printed<'_>; 9] = [
         (&["verify", REDUCTION, "--size", "small"], again::<Verified>, "judged"),
         (&["race", REDUCTION, REDUCTION, "--size", "small"], again::<Raced>, "slower"),
         (
@@ -548,6 +548,7 @@ fn answers_about_sources_are_valid_and_survive_being_read() {
             again::<SizeRule>,
             "worst",
         ),
+        (&["tune", REDUCTION, "--mix"], again::<SizeMix>, "launches"),
         (&["explain", REDUCTION, "--size", "small"], again::<Explained>, "about"),
         (&two, again::<Measurement>, "device"),
         (&two, again::<Measurement>, "results"),
@@ -556,5 +557,5 @@ fn answers_about_sources_are_valid_and_survive_being_read() {
     ];
     let tried = all.map(|one| is_kept(validator, one));
     // The last two name no source.
-    assert_eq!(tried[6..], [true; 2]);
+    assert_eq!(tried[7..], [true; 2]);
 }

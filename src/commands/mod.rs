@@ -37,6 +37,7 @@ mod floor;
 mod init;
 mod load;
 mod measure;
+mod mix;
 mod notes;
 mod output;
 mod over;

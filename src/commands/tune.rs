@@ -17,6 +17,7 @@ use super::emission::{Emission, checked};
 use super::exit::{CliError, Exit};
 use super::floor::{SpaceFloor, beside, floor as floor_of_problem};
 use super::load::Question;
+use super::mix;
 use super::output::{Outputs, ranking, rows_width, say_answer, written};
 use super::over::OverArgs;
 use super::plot::Drawing;
@@ -67,6 +68,14 @@ pub struct TuneArgs {
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Find the configuration that takes least over all named sizes of the problem together, each
+    /// launched as often as its `weights` state
+    #[arg(
+        long, help_heading = "Rule over sizes", conflicts_with_all = [
+            "trace", "plot", "html", "certificate", "floor", "top", "size", "rule"
+        ]
+    )]
+    mix: bool,
     #[command(flatten)]
     over: OverArgs,
 }
@@ -101,6 +110,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit, CliError> {
     let options = args.options()?;
     match args.over.is_given() {
         true => args.over.run(&args.question, &options, (&args.emit, args.json)),
+        false if args.mix => mix::run(&args.question, &options, (&args.emit, args.json)),
         false => run_one(args, &options),
     }
 }
@@ -159,6 +169,9 @@ pub(super) fn emission(args: &TuneArgs) -> Result<Emission, CliError> {
     let options = args.options()?;
     if let Some(rule) = args.over.emission(&args.question, &options)? {
         return Ok(rule);
+    }
+    if args.mix {
+        return mix::emission(&args.question, &options);
     }
     let problem = args.question.problem()?;
     let result = searched(&problem, &options, args.json)?;
@@ -295,6 +308,9 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
 fn notes(args: &TuneArgs, problem: &Problem, result: &TuneResult) {
     if let Some(why) = shortfall(args.top, result) {
         note!("tickbound: {why}");
+    }
+    if args.question.chosen.size.is_none() && problem.sizes.values().any(|s| s.weight > 1) {
+        note!("tickbound: for one size; --mix takes all, as often as they are launched");
     }
     if problem.source.is_some() && !args.json {
         let command = format!("tickbound verify {}", args.question.chosen.problem);

@@ -57,6 +57,14 @@ pub enum DeviceError {
         /// How many there are.
         len: usize,
     },
+    /// An image that no parameter takes.
+    #[error("`{type_name}` is no image of {given} dimensions")]
+    Image {
+        /// The type of the kernel's parameter.
+        type_name: String,
+        /// How many sizes were given.
+        given: usize,
+    },
     /// A text with a zero byte, which OpenCL cannot be given.
     #[error("the {0} contains a zero byte")]
     Zero(&'static str),

@@ -39,6 +39,7 @@
 mod choice;
 mod details;
 mod error;
+mod image;
 mod list;
 pub mod platform;
 mod program;
@@ -48,6 +49,7 @@ mod session;
 pub use choice::{DeviceChoice, DeviceChoiceError, Picked};
 pub use details::Details;
 pub use error::DeviceError;
+pub use image::{Component, Image, ImageSampler};
 pub use list::{Device, DeviceKind, Listing, list};
-pub use program::{Arg, BufferArg, DeviceKernel, DeviceProgram, KernelLaunch};
+pub use program::{Arg, DeviceKernel, DeviceProgram, KernelLaunch, ObjectArg};
 pub use session::{Buffer, Element, Session, Timing};

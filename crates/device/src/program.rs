@@ -6,16 +6,18 @@ use std::ptr;
 
 use opencl3::command_queue::enqueue_nd_range_kernel;
 use opencl3::kernel::{
-    CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE, create_kernel, get_kernel_data,
-    get_kernel_work_group_data, release_kernel, set_kernel_arg,
+    CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE, create_kernel,
+    get_kernel_arg_data, get_kernel_data, get_kernel_work_group_data, release_kernel,
+    set_kernel_arg,
 };
 use opencl3::program::{
     CL_PROGRAM_BINARIES, CL_PROGRAM_BUILD_LOG, build_program, create_program_with_binary,
     create_program_with_source, get_program_build_data, get_program_info, release_program,
 };
-use opencl3::types::{cl_event, cl_kernel, cl_mem, cl_program};
+use opencl3::types::{cl_event, cl_kernel, cl_program};
 
 use super::DeviceError;
+use super::image::{Image, ImageSampler};
 use super::raw::Owned;
 use super::session::{Buffer, Element, Session, Timing};
 
@@ -133,13 +135,21 @@ impl DeviceKernel {
     pub fn arguments(&self) -> usize {
         self.arguments as usize
     }
+
+    /// The type of a parameter as the source has it; `None` where the driver keeps no types, as
+    /// without the option `-cl-kernel-arg-info`.
+    pub fn argument_type(&self, place: usize) -> Option<String> {
+        let place = u32::try_from(place).ok()?;
+        let name = get_kernel_arg_data(self.kernel.get(), place, CL_KERNEL_ARG_TYPE_NAME).ok()?;
+        Some(String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned())
+    }
 }
 
 /// An argument of a kernel. Its size must be the parameter's: that is checked by OpenCL.
 #[derive(Debug, Clone, Copy)]
 pub enum Arg<'a> {
-    /// A buffer; see [`Arg::buffer`].
-    Buffer(BufferArg<'a>),
+    /// See [`Arg::buffer`], [`Arg::image`] and [`Arg::sampler`].
+    Object(ObjectArg<'a>),
     /// `int`
     I32(i32),
     /// `uint`
@@ -158,17 +168,27 @@ pub enum Arg<'a> {
     Bytes(&'a [u8]),
 }
 
-/// A buffer that lives as long as it is an argument.
+/// A buffer, an image or a sampler that lives as long as it is an argument.
 #[derive(Debug, Clone, Copy)]
-pub struct BufferArg<'a> {
-    memory: cl_mem,
-    buffer: PhantomData<&'a ()>,
+pub struct ObjectArg<'a> {
+    handle: *mut c_void,
+    object: PhantomData<&'a ()>,
 }
 
 impl<'a> Arg<'a> {
     /// A buffer as an argument.
     pub fn buffer<T: Element>(buffer: &'a Buffer<T>) -> Arg<'a> {
-        Arg::Buffer(BufferArg { memory: buffer.memory.get(), buffer: PhantomData })
+        Arg::Object(ObjectArg { handle: buffer.memory.get(), object: PhantomData })
+    }
+
+    /// An image as an argument.
+    pub fn image(image: &'a Image) -> Arg<'a> {
+        Arg::Object(ObjectArg { handle: image.memory.get(), object: PhantomData })
+    }
+
+    /// A sampler as an argument.
+    pub fn sampler(ImageSampler(sampler): &'a ImageSampler) -> Arg<'a> {
+        Arg::Object(ObjectArg { handle: sampler.get(), object: PhantomData })
     }
 
     /// Gives the value's size and a pointer to it to `use_it`.
@@ -177,7 +197,7 @@ impl<'a> Arg<'a> {
             (size_of::<T>(), ptr::from_ref(value).cast())
         }
         let (size, value) = match self {
-            Arg::Buffer(buffer) => of(&buffer.memory),
+            Arg::Object(object) => of(&object.handle),
             Arg::I32(value) => of(value),
             Arg::U32(value) => of(value),
             Arg::I64(value) => of(value),

@@ -4,11 +4,14 @@
 //! also lies on the device, where there is room, so that it is copied from there before each run.
 //! Each buffer lies between [`guarded`](super::guarded) zones.
 
+use std::cell::OnceCell;
+
 use super::guarded::{Guarded, Round, Side};
-use super::job::{BufferArgument, Job};
+use super::job::{BufferArgument, Job, JobArgument};
 use super::job_error::{JobError, of_memory, unusable};
 use super::outcome::{Failure, FailureKind};
-use tickbound_device::{Buffer, DeviceError, Session};
+use tickbound_device::{Arg, Buffer, Component, DeviceError, DeviceKernel, Image, Session};
+use tickbound_model::source::ElementType;
 
 /// The part of the device's memory that first contents may take.
 const ROOM: u64 = 4;
@@ -25,6 +28,8 @@ struct Kept {
     argument: BufferArgument,
     content: First,
     buffer: Guarded,
+    /// The image that the kernel is given instead, if it is one.
+    image: OnceCell<Image>,
 }
 
 /// The first content of a buffer.
@@ -53,7 +58,8 @@ impl<'s> Buffers<'s> {
             }
             let buffer = Guarded::new(self.session, argument.bytes()).map_err(of_memory)?;
             let content = self.first(argument)?;
-            self.kept.push(Kept { argument: argument.clone(), content, buffer });
+            let (argument, image) = (argument.clone(), OnceCell::new());
+            self.kept.push(Kept { argument, content, buffer, image });
         }
         self.kept.iter().try_for_each(|kept| self.fill(kept)).map_err(of_memory)?;
         self.arm(Round::First).map_err(of_memory)
@@ -109,7 +115,47 @@ impl<'s> Buffers<'s> {
             First::Here(bytes) => self.session.write(data, 0, bytes)?,
             First::There(bytes) => self.session.copy(bytes, data)?,
         };
+        kept.image.get().map_or(Ok(()), |image| self.session.copy_to_image(data, image))
+    }
+
+    /// Makes the images of a job, which its kernel decides the types of, where they are not made.
+    pub(super) fn make_images(&self, job: &Job, kernel: &DeviceKernel) -> Result<(), JobError> {
+        for (place, argument) in job.arguments.iter().enumerate() {
+            let JobArgument::Buffer(argument) = argument else { continue };
+            let kept = self.kept(argument)?;
+            if argument.image.is_empty() || kept.image.get().is_some() {
+                continue;
+            }
+            let fault = |why: String| {
+                let what = format!("argument `{}`: {why}", argument.name);
+                JobError::job(FailureKind::Launch, what)
+            };
+            let unknown = || fault("the driver does not tell which image it is".to_owned());
+            let type_name = kernel.argument_type(place).ok_or_else(unknown)?;
+            let (component, data) = (component(argument.element), kept.buffer.data());
+            let image = self.session.image(&type_name, &argument.image, component);
+            let image = image.map_err(|error| fault(error.to_string()))?;
+            self.session.copy_to_image(data, &image).map_err(unusable)?;
+            // It was empty.
+            let _ = kept.image.set(image);
+        }
         Ok(())
+    }
+
+    /// Copies the outputs of a job that are images into their buffers.
+    pub(super) fn collect(&self, job: &Job) -> Result<(), JobError> {
+        for output in job.outputs() {
+            let kept = self.kept(output)?;
+            let Some(image) = kept.image.get() else { continue };
+            self.session.copy_from_image(image, kept.buffer.data()).map_err(unusable)?;
+        }
+        Ok(())
+    }
+
+    /// What a kernel is given for a buffer.
+    pub(super) fn passed(&self, argument: &BufferArgument) -> Result<Arg<'_>, JobError> {
+        let kept = self.kept(argument)?;
+        Ok(kept.image.get().map_or_else(|| Arg::buffer(kept.buffer.data()), Arg::image))
     }
 
     fn kept(&self, argument: &BufferArgument) -> Result<&Kept, JobError> {
@@ -124,5 +170,14 @@ impl<'s> Buffers<'s> {
     /// Gives the outputs of a job their first content again.
     pub(super) fn restore(&self, job: &Job) -> Result<(), JobError> {
         job.outputs().try_for_each(|output| self.fill(self.kept(output)?).map_err(unusable))
+    }
+}
+
+/// What the components of an image with elements of a type are.
+fn component(element: ElementType) -> Component {
+    match element {
+        _ if element.is_real() => Component::Float,
+        _ if element.name().starts_with('u') => Component::Uint(element.bytes()),
+        _ => Component::Int(element.bytes()),
     }
 }

@@ -69,6 +69,9 @@ pub struct BufferArgument {
     pub content: Content,
     /// Whether the kernel's result is in it.
     pub output: bool,
+    /// Of an image, its texels in each dimension, four elements each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub image: Vec<usize>,
 }
 
 impl BufferArgument {
@@ -148,6 +151,17 @@ impl Job {
         })
     }
 
+    /// Whether a buffer is an image.
+    pub fn has_images(&self) -> bool {
+        self.buffers().any(|buffer| !buffer.image.is_empty())
+    }
+
+    /// Options of the compiler: with images, the types of parameters are kept.
+    pub fn options(&self) -> String {
+        let types = if self.has_images() { " -cl-kernel-arg-info" } else { "" };
+        format!("{}{types}", self.code.options)
+    }
+
     /// The buffers with results, in order.
     pub fn outputs(&self) -> impl Iterator<Item = &BufferArgument> {
         self.buffers().filter(|buffer| buffer.output)
@@ -183,9 +197,6 @@ struct Values<'a> {
     env: &'a [i64],
 }
 
-/// Why kernels with images are not measured.
-const NO_IMAGES: &str = "images are not made yet: such kernels can be tuned, not measured";
-
 /// What is passed for a buffer that is not there.
 const NULL: [u8; size_of::<usize>()] = [0; size_of::<usize>()];
 
@@ -206,8 +217,9 @@ impl Values<'_> {
             result.map_err(|why| MeasureError::Number(at(field), why.to_string()))
         };
         Ok(match &asked.kind {
-            _ if !asked.image.is_empty() => {
-                return Err(MeasureError::Number(at("image"), NO_IMAGES.to_owned()));
+            _ if !asked.image.is_empty() && element.bytes() > 4 => {
+                let why = format!("no image has components of type {}", element.name());
+                return Err(MeasureError::Number(at("type"), why));
             }
             ArgumentKind::Scalar(e) => {
                 let value = self.number(&at("value"), e)?;
@@ -215,9 +227,8 @@ impl Values<'_> {
                 JobArgument::Value(data::scalar(element, value))
             }
             ArgumentKind::Real(text) => {
-                let fault = || MeasureError::Number(at("real"), format!("`{text}` is no number"));
-                let value = text.parse().map_err(|_| fault())?;
-                JobArgument::Value(data::real(element, value))
+                let fault = |_| MeasureError::Number(at("real"), format!("`{text}` is no number"));
+                JobArgument::Value(data::real(element, text.parse().map_err(fault)?))
             }
             ArgumentKind::Local { length } => {
                 JobArgument::Local(self.length(&at("length"), length, element)? * element.bytes())
@@ -234,11 +245,19 @@ impl Values<'_> {
                 let length = self.length(&at("length"), length, element)?;
                 let content = self.content(&at("fill"), fill)?;
                 fits("fill", content.check(element))?;
-                let (name, output) = (asked.name.clone(), *output);
-                if length == 0 && !output {
-                    JobArgument::Value(NULL.to_vec())
-                } else {
-                    JobArgument::Buffer(BufferArgument { name, element, length, content, output })
+                let image = asked.image.iter().map(|e| self.length(&at("image"), e, element));
+                let (name, image) = (asked.name.clone(), image.collect::<Result<_, _>>()?);
+                let output = *output;
+                match length == 0 && !output {
+                    true => JobArgument::Value(NULL.to_vec()),
+                    false => JobArgument::Buffer(BufferArgument {
+                        name,
+                        element,
+                        length,
+                        content,
+                        output,
+                        image,
+                    }),
                 }
             }
         })

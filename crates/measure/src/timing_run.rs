@@ -22,7 +22,9 @@ use super::job::{Job, JobArgument};
 use super::job_error::{JobError, explain, not_launched, of_memory, unusable};
 use super::outcome::{FailureKind, Outcome, Stages, Timed};
 use super::sample::SampleRule;
-use tickbound_device::{Arg, DeviceError, DeviceKernel, DeviceKind, DeviceProgram, Session};
+use tickbound_device::{
+    Arg, DeviceError, DeviceKernel, DeviceKind, DeviceProgram, ImageSampler, Session,
+};
 use tickbound_model::random::SplitMix64;
 
 /// A device that has been idle for longer may have lowered its clock rate.
@@ -115,6 +117,7 @@ impl<'s> TimingRun<'s> {
         // SAFETY: the caller answers for the kernel.
         let first = unsafe { self.once(job, &kernel)? };
         self.buffers.check_zones(Round::First)?;
+        self.buffers.collect(job)?;
         self.check(job)?;
         self.buffers.arm(Round::Last).map_err(unusable)?;
         let verified = Instant::now();
@@ -126,6 +129,7 @@ impl<'s> TimingRun<'s> {
             None => unsafe { self.repeat(job, &kernel, filled)? },
         };
         self.buffers.check_zones(Round::Last)?;
+        self.buffers.collect(job)?;
         self.check(job)?;
         if !runs.iter().all(|seconds| *seconds > 0.0) {
             let why =
@@ -228,7 +232,9 @@ impl<'s> TimingRun<'s> {
 
     /// The program of a job: its binary, or its compiled source if there is none or it is refused.
     fn built(&self, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
-        let binary = job.binary.as_ref().and_then(|path| std::fs::read(path).ok());
+        // Binaries have no types of parameters, which images are made by.
+        let binary = job.binary.as_ref().filter(|_| !job.has_images());
+        let binary = binary.and_then(|path| std::fs::read(path).ok());
         let load = |binary: Vec<u8>| DeviceProgram::load(self.session, &binary, &job.code.options);
         match binary.and_then(|binary| load(binary).ok()) {
             Some(program) => Ok(program),
@@ -250,6 +256,25 @@ impl<'s> TimingRun<'s> {
         flush.flush().map_err(JobError::Device)
     }
 
+    /// A sampler for each argument that is one, of the bits that the problem gives.
+    fn samplers(
+        &self,
+        job: &Job,
+        kernel: &DeviceKernel,
+    ) -> Result<Vec<Option<ImageSampler>>, JobError> {
+        let samplers = job.arguments.iter().enumerate().map(|(place, argument)| match argument {
+            JobArgument::Value(bytes)
+                if job.has_images()
+                    && kernel.argument_type(place).as_deref() == Some("sampler_t") =>
+            {
+                let bits = bytes.first_chunk().map_or(0, |bits| u32::from_ne_bytes(*bits));
+                self.session.sampler(bits).map(Some)
+            }
+            _ => Ok(None),
+        });
+        samplers.collect::<Result<_, _>>().map_err(JobError::Device)
+    }
+
     /// Runs the kernel once on the first contents; seconds by the device's clock.
     ///
     /// # Safety
@@ -257,11 +282,14 @@ impl<'s> TimingRun<'s> {
     unsafe fn once(&mut self, job: &Job, kernel: &DeviceKernel) -> Result<f64, JobError> {
         self.buffers.restore(job)?;
         self.flush(job)?;
-        let arguments = job.arguments.iter().map(|argument| {
-            Ok(match argument {
-                JobArgument::Buffer(buffer) => Arg::buffer(self.buffers.data(buffer)?),
-                JobArgument::Local(bytes) => Arg::Local(*bytes),
-                JobArgument::Value(bytes) => Arg::Bytes(bytes),
+        self.buffers.make_images(job, kernel)?;
+        let samplers = self.samplers(job, kernel)?;
+        let arguments = job.arguments.iter().zip(&samplers).map(|(argument, sampler)| {
+            Ok(match (argument, sampler) {
+                (JobArgument::Buffer(buffer), _) => self.buffers.passed(buffer)?,
+                (JobArgument::Local(bytes), _) => Arg::Local(*bytes),
+                (JobArgument::Value(_), Some(sampler)) => Arg::sampler(sampler),
+                (JobArgument::Value(bytes), None) => Arg::Bytes(bytes),
             })
         });
         let arguments = arguments.collect::<Result<Vec<_>, JobError>>()?;
@@ -349,7 +377,7 @@ pub fn compile(session: &Session, job: &Job, into: &Path) -> Result<(f64, bool),
 }
 
 fn compiled<'s>(session: &'s Session, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
-    DeviceProgram::build(session, &job.program(), &job.code.options).map_err(|e| match e {
+    DeviceProgram::build(session, &job.program(), &job.options()).map_err(|e| match e {
         DeviceError::Build { log, .. } => JobError::job(FailureKind::Compile, explain(job, &log)),
         DeviceError::Zero(what) => JobError::job(
             FailureKind::Compile,

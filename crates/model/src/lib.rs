@@ -55,7 +55,7 @@ pub use kernel::{Program, Stmt, StmtKind};
 pub use launch_rule::{GroupNeeds, LaunchLimit};
 pub use least::{LeastCount, LeastUsage};
 pub use platform::{AccessKind, Platform, Warps};
-pub use problem::{Dimension, Launch, Parameter, Problem, Profile};
+pub use problem::{Dimension, Launch, NamedSize, Parameter, Problem, Profile};
 pub use resources::{Part, Resources};
 pub use source::KernelSource;
 pub use space::{Bound, Configuration, Configurations, LaunchSize, LeftOut, Space};

@@ -79,6 +79,15 @@ pub struct Dimension {
     pub local: Expr,
 }
 
+/// A named set of input values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedSize {
+    /// Values of some of the inputs.
+    pub inputs: IndexMap<String, i64>,
+    /// How often the kernel is launched with them, at least 1.
+    pub weight: i64,
+}
+
 impl Launch {
     /// Work items in a group.
     pub fn local_size(&self) -> &Expr {
@@ -113,7 +122,7 @@ pub struct Problem {
     /// `launch`: one to three for `opencl`, none for the other profiles.
     pub grid: Vec<Dimension>,
     /// Named sets of input values.
-    pub sizes: IndexMap<String, IndexMap<String, i64>>,
+    pub sizes: IndexMap<String, NamedSize>,
     /// The kernel in OpenCL C, if the file names one. Its `kernel` is empty until the reader
     /// the source calls [`Problem::set_kernel`].
     pub source: Option<KernelSource>,

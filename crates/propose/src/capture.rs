@@ -13,6 +13,7 @@ use std::sync::Arc;
 use itertools::Itertools;
 use serde_json::Value;
 use tickbound_input::message::excerpt;
+use tickbound_model::source::ElementType;
 
 use crate::error::ProposeError;
 
@@ -65,8 +66,56 @@ pub enum CapturedArgument {
     Local(i64),
     /// Global memory: the first argument that is the same object, and its bytes.
     Memory(i64, i64),
+    /// An image.
+    Image(CapturedImage),
+    /// A sampler, in the bits that constants of `sampler_t` have in OpenCL C.
+    Sampler(i64),
     /// What a problem file has no place for.
     Other(&'static str),
+}
+
+/// An image as it was passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CapturedImage {
+    /// Texels along each dimension; of an array the last is how many images there are.
+    pub sizes: Vec<i64>,
+    /// What its components are read as.
+    pub element: ElementType,
+    /// It has four components of 32 bits, as images of problem files have.
+    pub is_whole: bool,
+}
+
+impl CapturedImage {
+    /// An image by its numbers in `cl.h`: its kind, the order and the type of its components, and
+    /// its width, height, depth and number of layers. `None` if it is of no known kind.
+    fn new(kind: i64, [order, components]: [i64; 2], sizes: [i64; 4]) -> Option<CapturedImage> {
+        let [width, height, depth, layers] = sizes;
+        let sizes = match kind {
+            0x10f1 => vec![width, height],
+            0x10f2 => vec![width, height, depth],
+            0x10f3 => vec![width, height, layers],
+            0x10f4 | 0x10f6 => vec![width],
+            0x10f5 => vec![width, layers],
+            _ => return None,
+        };
+        let element = match components {
+            0x10d7..=0x10d9 => ElementType::Int,
+            0x10da..=0x10dc => ElementType::Uint,
+            _ => ElementType::Float,
+        };
+        // CL_RGBA of CL_SIGNED_INT32, CL_UNSIGNED_INT32 or CL_FLOAT.
+        let is_whole = order == 0x10b5 && matches!(components, 0x10d9 | 0x10dc | 0x10de);
+        Some(CapturedImage { sizes, element, is_whole })
+    }
+}
+
+/// A sampler by its numbers in `cl.h`: normalised coordinates, addressing and filter.
+fn sampler(numbers: &Value) -> Option<CapturedArgument> {
+    let number = |place: usize| numbers[place].as_i64();
+    let normalised = number(0).filter(|n| matches!(n, 0 | 1))?;
+    let addressing = number(1).filter(|n| (0x1130..=0x1134).contains(n))? - 0x1130;
+    let filter = number(2).filter(|n| matches!(n, 0x1140 | 0x1141))? - 0x1140;
+    Some(CapturedArgument::Sampler(normalised | 2 * addressing | 0x10 << filter))
 }
 
 impl CapturedKernel {
@@ -268,8 +317,18 @@ fn argument(value: &Value) -> Option<CapturedArgument> {
         _ if value.is_null() => CapturedArgument::Other(
             "set by a function that the capture does not have, or not at all",
         ),
-        _ if has("image") => CapturedArgument::Other("an image"),
-        _ if has("sampler") => CapturedArgument::Other("a sampler"),
+        _ if has("image") => {
+            let number = |of: &Value, place: usize| of[place].as_i64();
+            let (image, format) = (&value["image"], &value["image"]["format"]);
+            let sizes = [0, 1, 2, 3].map(|place| number(&image["sizes"], place).unwrap_or(0));
+            let format = [number(format, 0)?, number(format, 1)?];
+            let image = CapturedImage::new(image["kind"].as_i64()?, format, sizes);
+            image.map_or(
+                CapturedArgument::Other("an image of a kind that is not known"),
+                CapturedArgument::Image,
+            )
+        }
+        _ if has("sampler") => sampler(&value["sampler"])?,
         (Some(object), ..) => CapturedArgument::Memory(object, value["bytes"].as_i64()?),
         (_, Some(bytes), _) => CapturedArgument::Local(bytes),
         (.., Some(hexadecimal)) => {
@@ -326,7 +385,19 @@ fn replayed_argument(
         let bytes = text_of(&local)?.trim().parse();
         CapturedArgument::Local(bytes.map_err(|_| fault(&local, "there is no number in it"))?)
     } else if file("Image_MetaData_", "txt").exists() {
-        CapturedArgument::Other("an image")
+        let path = file("Image_MetaData_", "txt");
+        let numbers = text_of(&path)?.lines().map(|line| line.trim().parse()).collect_vec();
+        let [width, height, depth, _, _, _, components, order, kind] =
+            <[Result<i64, _>; 9]>::try_from(numbers)
+                .map_err(|_| fault(&path, "there are not nine lines in it"))?
+                .map(|number| number.unwrap_or(0));
+        // The length of an array is not among them.
+        CapturedImage::new(kind, [order, components], [width, height, depth, 0])
+            .filter(|image| !image.sizes.contains(&0))
+            .map_or(
+                CapturedArgument::Other("an image whose sizes the capture does not have"),
+                CapturedArgument::Image,
+            )
     } else if file("Sampler", "txt").exists() {
         CapturedArgument::Other("a sampler")
     } else if file("SVM_Arg_Offset_", "txt").exists() {

@@ -10,7 +10,7 @@ use tickbound_model::t1::CompilerOptions;
 use tickbound_opencl::outline::Outline;
 use tickbound_opencl::reading::{By, KernelParameter, KernelSignature};
 
-use crate::capture::{CapturedArgument, CapturedLaunch};
+use crate::capture::{CapturedArgument, CapturedImage, CapturedLaunch};
 use crate::draft::{Argument, Draft, element};
 use crate::error::ProposeError;
 use crate::launch::AXES;
@@ -60,7 +60,7 @@ pub(crate) fn take(draft: &mut Draft, signature: &KernelSignature) -> Result<(),
     let dimensions = |launch: &CapturedLaunch| launch.range[0].as_ref().map_or(1, Vec::len);
     let dimensions = kernel.launches.iter().map(dimensions).max().unwrap_or(1).clamp(1, 3);
     (draft.dimensions, draft.asked) = (dimensions, dimensions);
-    let read = |launch| numbers(signature, launch, dimensions);
+    let read = |launch: &CapturedLaunch| numbers(signature, launch, dimensions);
     let (all, left): (Vec<(Numbers, u64)>, Vec<_>) =
         kernel.launches.iter().map(read).partition_result();
     let Some((first, _)) = all.first() else {
@@ -76,7 +76,8 @@ pub(crate) fn take(draft: &mut Draft, signature: &KernelSignature) -> Result<(),
     draft.request.inputs.clone_from(&draft.inputs);
     sizes(draft, &all);
     launch(draft, dimensions, &texts, all.iter().all(|(n, _)| n.contains_key("local_size_x")));
-    arguments(draft, signature, &texts, &kernel.launches[0]);
+    let first = kernel.launches.iter().find(|launch| read(launch).is_ok());
+    first.into_iter().for_each(|first| arguments(draft, signature, &texts, first));
     Ok(())
 }
 
@@ -87,9 +88,10 @@ fn texts(
     signature: &KernelSignature,
     (first, all): (&Numbers, &[(Numbers, u64)]),
 ) -> Numbers {
-    let value = |name: &String| {
-        signature.parameters.iter().find(|p| p.name == *name && p.ty.by == Some(By::Value))
-    };
+    let is_value =
+        |p: &KernelParameter| p.ty.by == Some(By::Value) && !p.ty.text.contains("sampler");
+    let value =
+        |name: &String| signature.parameters.iter().find(|p| p.name == *name && is_value(p));
     let (mut texts, mut differ) = (first.clone(), Vec::new());
     let column = |name: &String| {
         all.iter().map(|(numbers, _)| numbers.get(name)?.parse().ok()).collect::<Option<Column>>()
@@ -150,9 +152,20 @@ fn arguments(
     texts: &IndexMap<String, String>,
     first: &CapturedLaunch,
 ) {
-    for parameter in &signature.parameters {
+    for (parameter, argument) in signature.parameters.iter().zip(&first.arguments) {
         let (Some(by), Some(element)) = (parameter.ty.by, element(&parameter.ty)) else { continue };
-        let value = texts.get(&key(parameter)).cloned().unwrap_or_default();
+        let mut value = texts.get(&key(parameter)).cloned().unwrap_or_default();
+        let mut element = element;
+        if let CapturedArgument::Image(image) = argument {
+            let sizes = keys_of_image(&parameter.name).take(image.sizes.len());
+            value = sizes.filter_map(|key| texts.get(&key)).join(", ");
+            element = image.element;
+            if !image.is_whole {
+                let (name, own) = (&parameter.name, element.name());
+                let what = "another format of images in the program; here four components of";
+                draft.note(format!("arguments.{name}: {what} {own}"));
+            }
+        }
         let (name, bytes) = (parameter.name.clone(), parameter.ty.bytes.unwrap_or(1));
         if by == By::Whole {
             draft.guess(format!("what is in {name}"));
@@ -207,6 +220,7 @@ fn sizes(draft: &mut Draft, all: &[(Numbers, u64)]) {
     let left = if left > 0 { format!("; without {left} rarer ones") } else { String::new() };
     draft.note(format!("captured: launches by size: {counts}{left}"));
     if named.len() > 1 {
+        draft.weights = named.iter().map(|(name, (_, count))| (name.clone(), *count)).collect();
         draft.sizes = named.into_iter().map(|(name, (inputs, _))| (name, inputs)).collect();
     }
 }
@@ -276,12 +290,35 @@ fn numbers(
         return refused(format!("{set} arguments are set, the kernel takes {taken}"));
     }
     for (parameter, argument) in signature.parameters.iter().zip(&launch.arguments) {
-        match number(parameter, argument) {
-            Ok(text) => _ = all.insert(key(parameter), text),
+        let known = match argument {
+            CapturedArgument::Image(image) => sizes_of_image(parameter, image),
+            _ => number(parameter, argument).map(|text| vec![(key(parameter), text)]),
+        };
+        match known {
+            Ok(texts) => all.extend(texts),
             Err(why) => return refused(format!("argument `{}` {why}", parameter.name)),
         }
     }
     Ok((all, launch.count))
+}
+
+/// The texels of an image along each dimension.
+fn sizes_of_image(
+    parameter: &KernelParameter,
+    image: &CapturedImage,
+) -> Result<Vec<(String, String)>, String> {
+    match parameter.ty.by {
+        Some(By::Image(dimensions)) if dimensions == image.sizes.len() => {
+            let sizes = keys_of_image(&parameter.name).zip(&image.sizes);
+            Ok(sizes.map(|(key, size)| (key, size.to_string())).collect())
+        }
+        _ => Err(format!("is {}, but is set to another image", parameter.ty.text)),
+    }
+}
+
+/// The names of the numbers of an image.
+fn keys_of_image(name: &str) -> impl Iterator<Item = String> {
+    ["width", "height", "depth"].into_iter().map(move |what| format!("{what}_{name}"))
 }
 
 /// What an argument was set to, or how long it is.
@@ -305,13 +342,10 @@ fn number(parameter: &KernelParameter, argument: &CapturedArgument) -> Result<St
         (By::Buffer, CapturedArgument::Memory(_, bytes))
         | (By::Local, CapturedArgument::Local(bytes)) => bytes / width as i64,
         (By::Whole, CapturedArgument::Value(bytes)) => (bytes.len() / width) as i64,
-        // Drivers take a null pointer for a null object, too.
-        (By::Buffer, CapturedArgument::Local(8)) => {
-            return Err("is a null pointer, which a problem file cannot have".to_owned());
-        }
-        (By::Buffer, CapturedArgument::Value(bytes)) if bytes.iter().all(|byte| *byte == 0) => {
-            return Err("is a null pointer, which a problem file cannot have".to_owned());
-        }
+        // A null pointer; drivers take one for a null object, too.
+        (By::Buffer, CapturedArgument::Local(8)) => 0,
+        (By::Buffer, CapturedArgument::Value(bytes)) if bytes.iter().all(|byte| *byte == 0) => 0,
+        (By::Value, CapturedArgument::Sampler(bits)) => *bits,
         (_, CapturedArgument::Other(what)) => return Err(format!("is {what}")),
         _ => return Err(format!("is {}, but is set to something else", ty.text)),
     };

@@ -34,6 +34,8 @@ pub(crate) struct Draft {
     pub parameters: IndexMap<String, Value>,
     /// Named sizes of a captured kernel.
     pub sizes: IndexMap<String, IndexMap<String, i64>>,
+    /// How often the program has launched each of them.
+    pub weights: IndexMap<String, u64>,
     pub constraints: Vec<String>,
     pub defines: IndexMap<String, Value>,
     pub arguments: Vec<Argument>,
@@ -274,6 +276,7 @@ impl Draft {
             self.inputs.iter().map(|(name, v)| (name.clone(), Value::from(*v))).collect();
         if !self.sizes.is_empty() {
             problem["sizes"] = json!(self.sizes);
+            problem["weights"] = json!(self.weights);
         }
         problem["platform"] = self.request.platform.clone().into();
         problem["parameters"] = self.parameters.clone().into_iter().collect();

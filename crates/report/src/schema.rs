@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::answer::comparison::Comparison;
 use crate::answer::why::Why;
 use crate::answer::{
-    Answer, Checked, Explained, Raced, RuleMeasurement, Simulated, SizeRule, Verified,
+    Answer, Checked, Explained, Raced, RuleMeasurement, Simulated, SizeMix, SizeRule, Verified,
 };
 use crate::answer::{Measurement, Scored};
 
@@ -40,6 +40,8 @@ enum Printed {
     Verified(Box<Verified>),
     /// `tune --over`.
     SizeRule(Box<SizeRule>),
+    /// `tune --mix`.
+    SizeMix(Box<SizeMix>),
     /// `race`.
     Raced(Box<Raced>),
     /// `measure --rule`.
@@ -47,7 +49,7 @@ enum Printed {
 }
 
 /// The objects of [`Printed`] by type name: one with another's keys beside its own is not of it.
-const OBJECTS: [&str; 12] = [
+const OBJECTS: [&str; 13] = [
     "Answer",
     "Comparison",
     "Why",
@@ -58,6 +60,7 @@ const OBJECTS: [&str; 12] = [
     "Scored",
     "Verified",
     "SizeRule",
+    "SizeMix",
     "Raced",
     "RuleMeasurement",
 ];

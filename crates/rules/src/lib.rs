@@ -9,11 +9,13 @@
 //! - [`ClosedForm`]: the time of one configuration as an expression over the sizes, which emitted
 //!   code evaluates to pick the configuration that takes least;
 //! - [`DecisionTree`]: comparisons of sizes with numbers that pick one instead;
+//! - [`Mix`]: one configuration for several sizes that are launched with known frequencies;
 //! - [`emit`]: a configuration or a rule as code.
 
 mod closed_form;
 mod cover;
 pub mod emit;
+mod mix;
 mod request;
 mod search;
 mod sizes;
@@ -21,6 +23,7 @@ mod times;
 mod tree;
 
 pub use closed_form::{ClosedForm, SizeExpr};
+pub use mix::{Mix, MixRequest, mix};
 pub use request::{RuleError, RuleRequest};
 pub use search::{Rule, Worst, rule};
 pub use sizes::{MAX_SIZES, RuleSizes, SizesError};

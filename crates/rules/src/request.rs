@@ -61,6 +61,14 @@ pub enum RuleError {
          --input names the constraints"
     )]
     Infeasible(String),
+    /// No configuration is valid at a size, or at all of them.
+    #[error(
+        "--mix: no configuration is valid at {0}; `tickbound tune --size` names the constraints"
+    )]
+    NoMix(String),
+    /// The times of all launches together are too long.
+    #[error("--mix: the time of all launches together is beyond 2^63 ticks; give smaller weights")]
+    Total,
     /// The search ended before anything was known.
     #[error("the search ended before the least time of a size was known; give it more time")]
     Nothing,

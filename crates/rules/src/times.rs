@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use tickbound_model::verdict::{Status, TimedConfiguration};
+use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Bound, Configuration, Problem};
 use tickbound_simulator::simulate;
 use tickbound_solver::{LeastTime, SolveError, least, tune, within};
@@ -94,12 +94,7 @@ impl<'r> Times<'r> {
         if found != LeastTime::NoClosedForm {
             return Ok(found);
         }
-        let result = tune(problem, options, interrupt, &|_| {})?;
-        Ok(match (result.status, result.best) {
-            (Status::Optimal, Some(best)) => LeastTime::Proved(best),
-            (Status::Infeasible, _) => LeastTime::Infeasible,
-            _ => LeastTime::Open,
-        })
+        Ok(tune(problem, options, interrupt, &|_| {})?.into())
     }
 
     /// Variants whose time at a size is within a loss, in millionths, of the least.
@@ -112,7 +107,7 @@ impl<'r> Times<'r> {
         let found = within(problem, (most, MAX_NEAR), options, interrupt);
         let found = found.map_err(|error| RuleError::at(self.request, size, error))?;
         let first = self.request.sizes.names().count();
-        let all = found.into_iter().chain([best.clone()]);
+        let all = found.0.into_iter().chain([best.clone()]);
         Ok(all.map(|found| found.configuration.0[first..].to_vec()).collect())
     }
 

@@ -5,13 +5,14 @@
 
 use std::sync::atomic::AtomicBool;
 
-use tickbound_model::verdict::TimedConfiguration;
+use tickbound_model::verdict::{Status, TimedConfiguration};
 use tickbound_model::{Configuration, Problem};
 use tickbound_timing::{Cost, Uncovered};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
 use crate::options::SearchOptions;
+use crate::result::TuneResult;
 use crate::search::{MAX_ROWS, Search, limits};
 use crate::{strategy, symbolic};
 
@@ -26,6 +27,16 @@ pub enum LeastTime {
     Open,
     /// The time has no closed form; [`tune`](crate::tune) simulates.
     NoClosedForm,
+}
+
+impl From<TuneResult> for LeastTime {
+    fn from(result: TuneResult) -> LeastTime {
+        match (result.status, result.best) {
+            (Status::Optimal, Some(best)) => LeastTime::Proved(best),
+            (Status::Infeasible, _) => LeastTime::Infeasible,
+            _ => LeastTime::Open,
+        }
+    }
 }
 
 /// Finds and proves the least time of `problem`, where the configurations in `known` are tried
@@ -60,9 +71,9 @@ pub fn least(
     })
 }
 
-/// Configurations that take at most `ticks`, up to `most` of them; there may be more, and which
-/// ones are listed then is not specified, but the same each time. None where the time has no closed
-/// form.
+/// Configurations that take at most `ticks`, up to `most` of them, and whether these are all; if
+/// not, which ones are listed is not specified, but the same each time. None, and not all, where
+/// the time has no closed form.
 ///
 /// # Errors
 /// As for [`tune`](crate::tune).
@@ -71,15 +82,15 @@ pub fn within(
     (ticks, most): (i64, usize),
     options: &SearchOptions,
     interrupt: &AtomicBool,
-) -> Result<Vec<TimedConfiguration>, SolveError> {
-    let Some(cost) = cost(problem)? else { return Ok(Vec::new()) };
+) -> Result<(Vec<TimedConfiguration>, bool), SolveError> {
+    let Some(cost) = cost(problem)? else { return Ok((Vec::new(), false)) };
     let bracket = Bracket::new(options.timeout, interrupt, &|_| {}).since(options.since);
     let stop = || bracket.out_of_time();
     let configurations = problem.configurations(&limits(MAX_ROWS, &stop))?;
     let search = Search::new(&configurations, &cost, &bracket);
-    let (mut found, _) = strategy::best(&search, ticks, (0, most))?;
+    let (mut found, complete) = strategy::best(&search, ticks, (0, most))?;
     found.retain(|found| found.time <= ticks);
-    Ok(found)
+    Ok((found, complete))
 }
 
 /// The run time in closed form; `None` where it has none, so that all are simulated or listed.

@@ -19,7 +19,7 @@ use super::kernel::{Program, has_barrier};
 use super::launch_rule::GroupNeeds;
 use super::platform::Platform;
 use super::problem::{
-    Dimension, FORMAT_VERSION, Launch, Parameter, PlatformLookup, Problem, Profile,
+    Dimension, FORMAT_VERSION, Launch, NamedSize, Parameter, PlatformLookup, Problem, Profile,
     SpaceConstraint, parse_json,
 };
 use super::resources::Part;
@@ -61,7 +61,7 @@ impl Problem {
         let (launch, grid) =
             read_launch(&root.need("launch", "how the kernel is launched")?, profile, &scope)?;
         let (usage, stated_usage) = Usage::read(root.take("usage"), &scope)?;
-        let sizes = read_sizes(root.take("sizes"), &inputs)?;
+        let sizes = read_sizes(root.take("sizes"), root.take("weights"), &inputs)?;
         let (source, kernel) = read_kernel(&kernel, &mut scope, &parameters)?;
         let finish = root.take("finish").map_or(Ok(Vec::new()), |f| read_program(&f, &scope))?;
         root.finish()?;
@@ -407,11 +407,12 @@ fn read_range(
 
 fn read_sizes(
     field: Option<Field<'_>>,
+    weights: Option<Field<'_>>,
     inputs: &IndexMap<String, i64>,
-) -> Result<IndexMap<String, IndexMap<String, i64>>, ModelError> {
-    let Some(field) = field else { return Ok(IndexMap::new()) };
+) -> Result<IndexMap<String, NamedSize>, ModelError> {
     let mut sizes = IndexMap::new();
-    for (size, values) in field.object()?.entries() {
+    let object = field.map(Field::object).transpose()?;
+    for (size, values) in object.iter().flat_map(Object::entries) {
         let mut set = IndexMap::new();
         for (name, value) in values.object()?.entries() {
             if !inputs.contains_key(name) {
@@ -423,7 +424,19 @@ fn read_sizes(
             }
             set.insert(name.to_owned(), value.integer()?);
         }
-        sizes.insert(size.to_owned(), set);
+        sizes.insert(size.to_owned(), NamedSize { inputs: set, weight: 1 });
+    }
+    let object = weights.map(Field::object).transpose()?;
+    for (size, weight) in object.iter().flat_map(Object::entries) {
+        let known: Vec<String> = sizes.keys().cloned().collect();
+        let Some(named) = sizes.get_mut(size) else {
+            let fix = suggest(size, known.iter().map(String::as_str));
+            return Err(ModelError::new(&weight.path, "no size has this name", fix));
+        };
+        named.weight = match weight.integer()? {
+            number @ 1.. => number,
+            _ => return Err(weight.expected("a number of launches, at least 1")),
+        };
     }
     Ok(sizes)
 }

@@ -48,7 +48,7 @@ impl Kernel {
             Ok(serde_json::from_str(&text).unwrap())
         };
         let problem = Problem::from_json(text, &IndexMap::new(), &platforms)?;
-        let mut inputs = problem.sizes[size].clone();
+        let mut inputs = problem.sizes[size].inputs.clone();
         inputs.extend(other.iter().map(|(name, value)| ((*name).to_owned(), *value)));
         let problem = Problem::from_json(text, &inputs, &platforms)?;
         Ok(Kernel { problem, folder: Kernel::root().join("examples/kernels") })

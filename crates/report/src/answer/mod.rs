@@ -1,9 +1,10 @@
 //! What the engines answer: the types behind `--json`, and the lines for people that they share.
 //!
-//! `tune`, `spin` and `cp-sat` print an [`Answer`], `tune --over` a [`SizeRule`], `compare` a
-//! [`comparison::Comparison`], `check` a [`Checked`], `simulate` a [`Simulated`], `explain` an
-//! [`Explained`] and `verify` a [`Verified`]; the objects of `why`, `measure` and `score` are with
-//! what makes them. Programs that read their output can use the same types.
+//! `tune`, `spin` and `cp-sat` print an [`Answer`], `tune --over` a [`SizeRule`], `tune --mix` a
+//! [`SizeMix`], `compare` a [`comparison::Comparison`], `check` a [`Checked`], `simulate` a
+//! [`Simulated`], `explain` an [`Explained`] and `verify` a [`Verified`]; the objects of `why`,
+//! `measure` and `score` are with what makes them. Programs that read their output can use the
+//! same types.
 //! `docs/reference/answer.schema.json` is generated from them.
 //!
 //! - [`tune`] and [`spin`]: answers out of the engines' results;
@@ -20,6 +21,7 @@ mod floor;
 mod hints;
 #[cfg(feature = "measured")]
 mod measurement;
+mod mix;
 #[cfg(test)]
 pub(crate) mod names;
 mod raced;
@@ -45,6 +47,7 @@ pub use explained::{Explained, Reading};
 pub use floor::{FloorAnswer, microseconds};
 #[cfg(feature = "measured")]
 pub use measurement::{BaselineComparison, End, Entry, MeasuredFloor, Measurement};
+pub use mix::{SizeMix, SizeOfMix};
 pub use raced::{RaceMeasurement, Raced, RacedKernel};
 pub use rule::{RuleVariant, SizeRule, WorstSize};
 #[cfg(feature = "measured")]

@@ -52,25 +52,29 @@ pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
 }
 
 /// The configurations that take at most `least` ticks, up to `optima` of them, and the best of the
-/// others until there are `top`; the second value states whether no other takes `least`.
+/// others until there are `top`; the second value states whether no other takes at most `least`.
 pub(crate) fn best(
     search: &Search<'_>,
     least: i64,
     (top, optima): (usize, usize),
 ) -> Result<(Vec<TimedConfiguration>, bool), SolveError> {
     let list = RefCell::new(TopList::new(top, least));
+    let left_out = Cell::new(false);
     let worst = || list.borrow().worst();
     let stop = |walk: &Walk<'_, '_>| walk.boxes > MAX_BOXES || walk.search.bracket.out_of_time();
     let complete = Walk::new(search, stop).walk(&worst, &|_| {}, &mut |walk, configuration| {
         if walk.search.claimed(&configuration)? > worst() {
             return Ok(true);
         }
-        let Some(time) = walk.search.offer(configuration.clone(), None)? else { return Ok(true) };
+        let Some(time) = walk.search.offer(configuration.clone(), None)? else {
+            left_out.set(true);
+            return Ok(true);
+        };
         let mut list = list.borrow_mut();
         list.add(TimedConfiguration { configuration, time });
         Ok(list.optimal() < optima.max(top))
     })?;
-    Ok((list.into_inner().into_found(optima), complete))
+    Ok((list.into_inner().into_found(optima), complete && !left_out.get()))
 }
 
 /// All configurations in the order of their times, which bound boxes of one configuration.
