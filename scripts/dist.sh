@@ -57,25 +57,41 @@ export SOURCE_DATE_EPOCH
 
 say "building for $target; the first time Z3 too"
 mkdir -p "$out"
+tools=$(mktemp -d "$out/tools.XXXXXX")
 rm -f "$wheel"
 licences=python/tickbound/THIRD-PARTY.txt
-trap 'rm -f "$licences"' EXIT
+# Maturin puts what is in this folder beside the module: data/lib into the environment's lib.
+data=python/tickbound.data
+trap 'rm -rf "$licences" "$data" "$tools"' EXIT
 "$zig" scripts/third-party.py "$target" >"$licences"
+
+# The layer of `tickbound capture`, which other programs load: it needs the C library alone.
+printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s-linux-gnu.%s "$@"\n' "$zig" "$processor" "$glibc" >"$tools/cc"
+chmod 755 "$tools/cc"
+name=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")_LINKER
+env "$name=$tools/cc" cargo build --release --locked --target "$target" -p tickbound-capture >&2
+layer=${CARGO_TARGET_DIR:-target}/$target/release/libtickbound_capture.so
+install -D -m 644 -t "$data/data/lib/tickbound" "$layer"
+
 (cd python && maturin build --release --zig --target "$target" --compatibility manylinux2014 --locked --features vendored-z3 --out "$out") >&2
 [ -f "$wheel" ] || die "maturin has not written $wheel; it says above what it wrote"
+python3 -m zipfile --list "$wheel" | grep -q "data/lib/tickbound/${layer##*/}" || die "$wheel lacks ${layer##*/}"
 
 # --- the tarball -------------------------------------------------------------
 
 name=tickbound-$version-$processor-linux
 work=$(mktemp -d "$out/work.XXXXXX")
-trap 'rm -rf "$work" "$licences"' EXIT
+trap 'rm -rf "$work" "$licences" "$data" "$tools"' EXIT
 folder=$work/$name
 share=$folder/share/tickbound
 mkdir -p "$folder/bin" "$share"
 python3 -c 'import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))' \
     "$wheel" "tickbound-$version.data/scripts/tickbound" >"$folder/bin/tickbound"
 chmod 755 "$folder/bin/tickbound"
-cp -R examples platforms schema "$share"
+cp -R examples crates/model/platforms "$share"
+cp -R docs/reference "$share/schema"
+mkdir -p "$folder/lib/tickbound"
+cp "$layer" "$folder/lib/tickbound"
 cp docs/install.md "$folder/INSTALL.md"
 cp LICENSE-APACHE LICENSE-MIT "$folder"
 cp "$licences" "$folder"

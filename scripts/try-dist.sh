@@ -83,6 +83,7 @@ expect 0 "global_access" "$installed" platforms h200
 expect 2 "there is no such file" "$installed" tune nothing.json
 expect 2 "fix the platform file" "$installed" tune "$share/examples/problems/matmul.json" --platform "$share/examples/connectors/alternator.treo"
 [ -s "$root/opt/$name/share/man/man1/tickbound-tune.1" ] || die "$tarball holds no manual pages"
+[ -s "$root/opt/$name/lib/tickbound/libtickbound_capture.so" ] || die "$tarball holds no layer for \`capture\`"
 expect 0 "complete -F" "$installed" completions bash
 # By a link, and in a folder of one's own.
 expect 0 "least time: 6,174,656 ticks" /bin/tickbound tune /work/mine.json

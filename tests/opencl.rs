@@ -8,7 +8,7 @@ use crate::families;
 
 use std::sync::atomic::AtomicBool;
 
-use families::{apart, by_definition, family};
+use families::{apart, by_definition, chain, family};
 use itertools::Itertools;
 use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
@@ -26,8 +26,13 @@ use tickbound_reo::product::dense::{
     BatchPlan, CellData, CellTally, DenseError, DensePlan, DenseStream, Matrix, RowBlock, RowsOf,
     batch, fold, plan,
 };
+use tickbound_reo::product::halves::Halves;
+use tickbound_reo::product::reachable;
 use tickbound_reo::symbol::Symbols;
-use tickbound_reo_opencl::{Clause, KERNELS, Maker, Multiplier, MultiplierError, agree};
+use tickbound_reo_opencl::{
+    Clause, EXPLORE_KERNELS, ExploreSizes, Explored, Explorer, KERNELS, Maker, Multiplier,
+    MultiplierError, agree,
+};
 use tickbound_xtask::reo_bench::{self, BenchOptions, Mode};
 
 /// All devices, if there are any.
@@ -354,6 +359,153 @@ fn rows_are_counted_on_the_device() {
         let refused = engine.tallies(&plan, None, None).unwrap().count(beyond, &memory());
         assert!(matches!(refused, Err(MultiplierError::Dense(DenseError::Cells { .. }))));
     }
+}
+
+/// What the reachable product of these parts comes to, made by the processors.
+fn explored(parts: &[Automaton], clauses: &[Clause]) -> Explored {
+    let parts: Vec<&Automaton> = parts.iter().collect();
+    let whole = reachable::compose(&parts, &memory()).unwrap();
+    let holds =
+        |label: u64| clauses.iter().any(|(must, not)| label & must == *must && label & not == 0);
+    let stuck = (0..whole.states() as u32).filter(|state| whole.steps(*state).len() == 0);
+    let broken = whole.all_steps().filter(|step| !holds(step.label[0]));
+    let (mut reached, mut next) = (vec![false; whole.states()], whole.initial().to_vec());
+    let mut levels = 0;
+    while !next.is_empty() {
+        next.iter().for_each(|state| reached[*state as usize] = true);
+        let to = next.iter().flat_map(|state| whole.steps(*state)).map(|step| step.to);
+        next = to.filter(|to| !reached[*to as usize]).sorted_unstable().dedup().collect();
+        levels += 1;
+    }
+    Explored {
+        states: whole.states() as u64,
+        transitions: whole.transitions() as u64,
+        stuck: stuck.count() as u64,
+        broken: broken.count() as u64,
+        levels,
+    }
+}
+
+fn plain(parts: &[Automaton]) -> Vec<Automaton> {
+    parts.iter().map(|part| part.without_data().without_idle()).collect()
+}
+
+/// Random circuits, half of them with silent steps, and some buffers beside them.
+fn circuits(count: usize) -> Vec<Vec<Automaton>> {
+    let mut runner = TestRunner::deterministic();
+    let mut circuit = |at: usize| {
+        let mut parts = family(1..=5, at % 2 == 0).new_tree(&mut runner).unwrap().current();
+        parts.extend(apart(&mut Symbols::new(), at % 7));
+        plain(&parts)
+    };
+    (0..count).map(&mut circuit).collect()
+}
+
+#[test]
+fn the_reachable_product_is_counted_on_the_device() {
+    let clauses: [Clause; 2] = [(1, 2), (4, 0)];
+    let all = circuits(600);
+    for device in devices() {
+        let engine = Explorer::new(&device).unwrap();
+        let (mut sum, mut silent) = (Explored::default(), 0);
+        for (at, family) in all.iter().enumerate() {
+            let parts: Vec<&Automaton> = family.iter().collect();
+            let expected = explored(family, &clauses);
+            let halves = Halves::new(&parts, &memory()).unwrap();
+            silent +=
+                usize::from([&halves.left, &halves.right].iter().any(|h| h.labels.contains(&0)));
+            let group = Some([1, 7, 64, 256][at % 4]);
+            // Room for one key, for as many as there are, and a table that is nearly full.
+            let states = expected.states as usize;
+            let full =
+                ExploreSizes { group, room: states, places: states + states / 99, load: 100 };
+            let sizes = [
+                ExploreSizes { group, ..ExploreSizes::default() },
+                ExploreSizes { group, room: 1, places: 1, load: 100 },
+                full,
+            ];
+            for sizes in sizes {
+                let found = engine.explore(&halves, Some(&clauses), sizes, &memory()).unwrap();
+                assert_eq!(found, expected, "{at} {sizes:?}");
+            }
+            let found = engine.explore(&halves, None, sizes[0], &memory()).unwrap();
+            assert_eq!(found, Explored { broken: 0, ..expected }, "{at}");
+            sum.states += expected.states;
+            sum.stuck += expected.stuck;
+            sum.broken += expected.broken;
+        }
+        println!("{sum:?}, {silent} with silent steps");
+        assert!(sum.states > 5_000 && sum.stuck > 50 && sum.broken > 1_000 && silent > 30);
+    }
+}
+
+#[test]
+fn the_reachable_product_within_limits_and_with_faulty_kernels() {
+    let family = plain(&chain(&mut Symbols::new(), 10));
+    let parts: Vec<&Automaton> = family.iter().collect();
+    let halves = Halves::new(&parts, &memory()).unwrap();
+    let expected = explored(&family, &[]);
+    assert_eq!((expected.states, expected.transitions, expected.levels), (1024, 10_458, 20));
+    for device in devices() {
+        let explore = |from: &str, to: &str, memory: u64| {
+            assert!(EXPLORE_KERNELS.contains(from));
+            let engine = Explorer::with_kernels(&device, &EXPLORE_KERNELS.replace(from, to));
+            let limits = ProductLimits::memory(memory);
+            let sizes = ExploreSizes { room: 300, places: 600, ..ExploreSizes::default() };
+            engine.unwrap().explore(&halves, Some(&[]), sizes, &limits)
+        };
+        // All hashes equal: slower, and right.
+        let hash = "mul_hi(hashed(key), known->capacity)";
+        for equal in ["0", "known->capacity - 1"] {
+            assert_eq!(explore(hash, equal, 1 << 20), Ok(expected));
+        }
+        // Memory for a third of the states.
+        let refused = explore("", "", 24 * 341).unwrap_err();
+        let stopped = |error| {
+            matches!(error, MultiplierError::Dense(DenseError::Stopped(Stopped::Memory { .. })))
+        };
+        assert!(stopped(refused));
+        // A step that is dropped, a key that is lost, and one that is not explored.
+        for (from, to) in [
+            ("++steps;\n        }\n        for", "steps += key != 5;\n        }\n        for"),
+            ("known->keys[at] = key;", "known->keys[at] = key & ~1UL;"),
+            ("return was == NONE;", "return was == NONE && key != 77;"),
+        ] {
+            assert_ne!(explore(from, to, 1 << 20), Ok(expected), "{to}");
+        }
+        let engine = Explorer::new(&device).unwrap();
+        let stop = AtomicBool::new(true);
+        let limits = ProductLimits { stop: &stop, ..memory() };
+        let stopped = engine.explore(&halves, None, ExploreSizes::default(), &limits);
+        assert_eq!(stopped, Err(Stopped::Interrupted.into()));
+    }
+}
+
+#[test]
+fn the_reachable_product_from_the_command_line() {
+    if devices().is_empty() {
+        return;
+    }
+    let run = |more: &[&str]| {
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("tickbound");
+        command.current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.args(["reo", "compose", "examples/connectors/alternator.treo", "--set", "n=6"]);
+        let out = command.args(["--stream", "--json"]).args(more).output().expect("it starts");
+        let value: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap_or_default();
+        (out.status.code(), value, String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    let numbers = |value: &serde_json::Value| {
+        ["states", "transitions", "stuck", "broken"].map(|key| value[key].clone())
+    };
+    for more in [&["--no-data"][..], &["--no-data", "--invariant", "in[1] -> !in[2]"]] {
+        let (status, cpu, err) = run(more);
+        assert!(cpu["states"].is_string() || cpu["states"].is_number(), "{cpu} {err}");
+        let (same, device, err) = run(&[more, &["--device", "opencl"]].concat());
+        assert_eq!((status, numbers(&cpu)), (same, numbers(&device)), "{err}");
+        assert!(device["levels"].as_u64() > Some(1) && device["checksum"].is_null(), "{device}");
+    }
+    let (status, _, err) = run(&["--no-data", "--device", "opencl", "--dataset", "d"]);
+    assert!(status == Some(2) && err.contains("written by the processors"), "{err}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl Picture for Panels<'_> {
         area.fill(&WHITE)?;
         let (legend, below) = area.split_vertically(82);
         draw_legend(&legend)?;
-        let growing = self.0.iter().filter(|m| m.family.grows);
+        let growing = self.0.iter().filter(|m| m.is_growing());
         for (panel, measured) in below.split_evenly((3, 2)).iter().zip(growing) {
             draw_panel(panel, measured)?;
         }

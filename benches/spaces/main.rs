@@ -30,6 +30,13 @@ pub struct Measured {
     pub rows: Vec<Row>,
 }
 
+impl Measured {
+    /// Whether the spaces grow, and how many configurations each has is known.
+    pub fn is_growing(&self) -> bool {
+        self.family.grows && self.rows.iter().all(|row| row.configurations.is_some())
+    }
+}
+
 /// A problem, measured.
 pub struct Row {
     /// The problem.

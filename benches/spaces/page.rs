@@ -32,8 +32,7 @@ fn crossovers(all: &[Measured]) -> Table {
     let rivals = || CONTENDERS.iter().enumerate().skip(2);
     let headers = rivals().map(|(_, c)| c.name());
     let mut table = Table::new(["family"].into_iter().chain(headers));
-    let counted = |m: &&Measured| m.rows.iter().all(|row| row.configurations.is_some());
-    for measured in all.iter().filter(|m| m.family.grows).filter(counted) {
+    for measured in all.iter().filter(|m| m.is_growing()) {
         let cells = rivals().map(|(rival, _)| crossover(&measured.rows, rival));
         table.push([measured.family.name.to_owned()].into_iter().chain(cells));
     }

@@ -192,6 +192,10 @@ impl Job {
     }
 }
 
+fn fits(at: &str, result: Result<(), data::DataError>) -> Result<(), MeasureError> {
+    result.map_err(|why| MeasureError::Number(at.to_owned(), why.to_string()))
+}
+
 /// Where expressions get their values.
 struct Values<'a> {
     env: &'a [i64],
@@ -213,9 +217,6 @@ impl Values<'_> {
     fn argument(&self, index: usize, asked: &Asked) -> Result<JobArgument, MeasureError> {
         let at = |field: &str| format!("kernel.arguments[{index}].{field}");
         let element = asked.element;
-        let fits = |field: &str, result: Result<(), data::DataError>| {
-            result.map_err(|why| MeasureError::Number(at(field), why.to_string()))
-        };
         Ok(match &asked.kind {
             _ if !asked.image.is_empty() && element.bytes() > 4 => {
                 let why = format!("no image has components of type {}", element.name());
@@ -223,7 +224,7 @@ impl Values<'_> {
             }
             ArgumentKind::Scalar(e) => {
                 let value = self.number(&at("value"), e)?;
-                fits("value", Content::Constant(value).check(element))?;
+                fits(&at("value"), Content::Constant(value).check(element))?;
                 JobArgument::Value(data::scalar(element, value))
             }
             ArgumentKind::Real(text) => {
@@ -235,16 +236,14 @@ impl Values<'_> {
             }
             ArgumentKind::Whole { length, fill } => {
                 let length = self.length(&at("length"), length, element)?;
-                let content = self.content(&at("fill"), fill)?;
-                fits("fill", content.check(element))?;
+                let content = self.content(&at("fill"), fill, element)?;
                 let bytes = content.bytes(&asked.name, element, length);
                 let fault = |why: data::DataError| MeasureError::Number(at("length"), why.0);
                 JobArgument::Value(bytes.map_err(fault)?)
             }
             ArgumentKind::Buffer { length, fill, output } => {
                 let length = self.length(&at("length"), length, element)?;
-                let content = self.content(&at("fill"), fill)?;
-                fits("fill", content.check(element))?;
+                let content = self.content(&at("fill"), fill, element)?;
                 let image = asked.image.iter().map(|e| self.length(&at("image"), e, element));
                 let (name, image) = (asked.name.clone(), image.collect::<Result<_, _>>()?);
                 let output = *output;
@@ -263,13 +262,20 @@ impl Values<'_> {
         })
     }
 
-    fn content(&self, at: &str, fill: &Fill) -> Result<Content, MeasureError> {
+    /// What a buffer is filled with, if its elements can hold it.
+    fn content(
+        &self,
+        at: &str,
+        fill: &Fill,
+        element: ElementType,
+    ) -> Result<Content, MeasureError> {
         let number = |e| self.number(at, e);
-        Ok(match fill {
+        let content = match fill {
             Fill::Constant(e) => Content::Constant(number(e)?),
             Fill::Index => Content::Index,
             Fill::Random { low, high } => Content::Random(number(low)?, number(high)?),
-        })
+        };
+        fits(at, content.check(element)).map(|()| content)
     }
 
     fn length(&self, at: &str, e: &Expr, element: ElementType) -> Result<usize, MeasureError> {

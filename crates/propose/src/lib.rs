@@ -37,6 +37,7 @@ mod domain;
 mod draft;
 mod error;
 mod found;
+mod headers;
 mod init_request;
 mod launch;
 mod lengths;
@@ -94,6 +95,9 @@ const NOTHING_LEFT: &str =
 /// Most readings before it is given up.
 const MAX_READINGS: usize = 64;
 
+/// Rounds in which headers of headers are looked up.
+const MAX_HEADER_ROUNDS: usize = 8;
+
 /// Proposes a problem file for the source at `path`. It is to lie in the folder of the source.
 ///
 /// # Errors
@@ -107,7 +111,16 @@ pub fn propose(
 ) -> Result<Proposal, ProposeError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let (mut request, said) = with_sources_before(path, folder, request);
-    let text = source_text(path, folder, &request)?;
+    let mut said: Vec<String> = said.into_iter().collect();
+    let mut text = source_text(path, folder, &request)?;
+    for _ in 0..MAX_HEADER_ROUNDS {
+        let found = headers::add(path, &text, &mut request);
+        if found.is_empty() {
+            break;
+        }
+        said.extend(found);
+        text = source_text(path, folder, &request)?;
+    }
     let outline = Outline::of(&text);
     let language = request.language.unwrap_or_else(|| cuda::language(path, &outline, &text));
     request.language = Some(language);
@@ -135,8 +148,8 @@ struct Source<'p> {
     folder: &'p Path,
     text: String,
     outline: Outline,
-    /// A note of the files before it.
-    said: Option<String>,
+    /// Notes of the files before it, and of headers in other folders.
+    said: Vec<String>,
 }
 
 /// A proposal; in CUDA with the kernel as its source has it, and whether its launch is taken.

@@ -602,6 +602,41 @@ fn arguments_that_are_no_numbers() {
     assert_eq!(said(6), ("int", None, None, Some(&json!("n"))));
 }
 
+/// Headers in other folders of the source's project, and headers of theirs.
+#[test]
+fn headers_are_looked_up_in_the_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let path = write(
+        "src/kernels/a.cl",
+        "#include \"common/defs.h\"\nkernel void k(global float *a) { a[get_global_id(0)] = FIVE; }",
+    );
+    write("include/common/defs.h", "#include \"five.h\"\n");
+    write("include/detail/five.h", "#define FIVE 5.0f\n");
+    // A repository ends at its `.git`.
+    write("src/.git/config", "");
+    let error = of_file(&path, &request()).unwrap_err().to_string();
+    assert!(error.contains("cannot find common/defs.h"), "{error}");
+    std::fs::remove_dir_all(folder.path().join("src/.git")).unwrap();
+    let proposal = of_file(&path, &request()).unwrap();
+    let include = json!(["../../include", "../../include/detail"]);
+    assert_eq!(proposal.problem["kernel"]["include"], include);
+    let notes =
+        ["../../include, which has common/defs.h", "../../include/detail, which has five.h"];
+    for note in notes.map(|note| format!("include: {note}")) {
+        assert!(proposal.notes.contains(&note), "{:?}", proposal.notes);
+    }
+    // What is nearer is taken.
+    write("src/kernels/near/common/defs.h", "#define FIVE 5\n");
+    let proposal = of_file(&path, &request()).unwrap();
+    assert_eq!(proposal.problem["kernel"]["include"], json!(["near"]));
+}
+
 /// Functions that another file defines, and folders for `#include`.
 #[test]
 fn files_before_the_source() {

@@ -1,12 +1,15 @@
 //! The dense product of constraint automata on OpenCL devices.
 //!
 //! [`Multiplier`] makes the same cells as [`tickbound_reo`]; [`Maker`] hands a product on in
-//! blocks, or has devices count its rows where they are ([`TalliesIn`]).
+//! blocks, or has devices count its rows where they are ([`TalliesIn`]). [`Explorer`] counts the
+//! reachable product.
 
+mod explore;
 mod multiplier;
 mod stream;
 mod tally;
 
+pub use explore::{EXPLORE_KERNELS, ExploreSizes, Explored, Explorer};
 pub use multiplier::{KERNELS, Multiplier, MultiplierError, MultiplierResult, RowsIn, agree};
 pub use stream::{Maker, tallied};
 pub use tally::{Clause, TalliesIn};

@@ -5,11 +5,13 @@ use tickbound_reo::automaton::Automaton;
 use tickbound_reo::check::LtlFormula;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{
-    self, BlockColumns, CellTally, DensePlan, DenseStream, MAX_NAMES, Matrix, RowBlock, RowsOf,
+    self, BlockColumns, CellTally, Checksum, DensePlan, DenseStream, MAX_NAMES, Matrix, RowBlock,
+    RowsOf,
 };
+use tickbound_reo::product::halves::Halves;
 use tickbound_reo::product::reachable::StepStream;
 use tickbound_reo::symbol::NameId;
-use tickbound_reo_opencl::{Maker, MultiplierError, agree, tallied};
+use tickbound_reo_opencl::{ExploreSizes, Explorer, Maker, MultiplierError, agree, tallied};
 
 use crate::error::{JobResult, StreamJobError};
 use crate::files::BlockFiles;
@@ -166,6 +168,38 @@ impl StreamJob<'_> {
         let (tally, complete) =
             search::searched(&job, &product, steps, &conditions, dataset, ranks)?;
         Ok(streamed(tally, &conditions, false, StreamExtent::Search { complete }))
+    }
+
+    /// Counts the reachable product of the connector's parts on a device.
+    ///
+    /// # Errors
+    /// Steps that depend on data, a dataset, more names than a device takes, too little memory; the
+    /// device failed.
+    pub fn explored(&self, explorer: &Explorer) -> JobResult<Streamed> {
+        let refused = |why: String| StreamJobError::Refused(why);
+        if self.dataset.is_some() {
+            return Err(refused(
+                "--dataset is written by the processors; leave --device out".into(),
+            ));
+        }
+        let parts: Vec<&Automaton> =
+            self.connector.parts.iter().map(|part| &part.automaton).collect();
+        let halves =
+            Halves::new(&parts, self.limits).map_err(|error| refused(error.to_string()))?;
+        let conditions = self.conditions(&halves.alphabet)?;
+        let clauses = conditions.clauses().ok_or_else(|| {
+            refused("--invariant has too many names for a device; leave --device out".into())
+        })?;
+        let clauses = conditions.is_some().then_some(&clauses[..]);
+        let found = explorer.explore(&halves, clauses, ExploreSizes::default(), self.limits)?;
+        let tally = CellTally {
+            states: found.states,
+            checksum: Checksum { steps: found.transitions, sum: 0 },
+            stuck: found.stuck,
+            broken: found.broken,
+            ..CellTally::default()
+        };
+        Ok(streamed(tally, &conditions, false, StreamExtent::Levels(found.levels)))
     }
 
     /// Bytes for the search, beside three blocks: one being filled, one waiting, one being encoded.

@@ -59,6 +59,8 @@ pub enum StreamExtent {
         /// Whether it is all.
         complete: bool,
     },
+    /// All, counted by levels on a device; its states have no numbers, and it has no checksum.
+    Levels(u64),
     /// Of blocks and states that are known before.
     Blocks {
         /// Blocks that are there.
@@ -75,6 +77,7 @@ impl Streamed {
     pub fn is_complete(&self) -> bool {
         match self.extent {
             StreamExtent::Search { complete } => complete,
+            StreamExtent::Levels(_) => true,
             StreamExtent::Blocks { done, blocks, .. } => done == blocks,
         }
     }

@@ -32,7 +32,8 @@ pub(super) struct Args {
     /// How the product is made
     #[arg(long, value_parser = named::<Mode>(), default_value = "reachable")]
     pub mode: Mode,
-    /// Where a dense product is made: cpu, opencl or opencl:N; with --stream also opencl:all
+    /// Where a dense product is made, and with --stream a reachable one is counted: cpu, opencl or
+    /// opencl:N; with --stream also opencl:all
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub device: DeviceChoice,
     #[command(flatten)]

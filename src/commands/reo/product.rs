@@ -9,7 +9,7 @@ use tickbound_reo::product::implicit::Implicit;
 use tickbound_reo::product::reachable::compose_shared;
 use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::NameId;
-use tickbound_reo_opencl::{Maker, MultiplierError};
+use tickbound_reo_opencl::{Explorer, Maker, MultiplierError};
 use tickbound_reo_stream::{StreamJob, Streamed};
 
 use super::compose_args::{Args, Mode};
@@ -66,8 +66,9 @@ impl Work<'_> {
     /// The product; nothing where another rank has it.
     pub fn product(&self, ranks: &mut Ranks) -> Result<Option<Made>, CliError> {
         let args = self.args;
-        if args.mode == Mode::Reachable && args.device != DeviceChoice::Cpu {
-            let why = "--device is for --mode dense; the reachable product runs on the processors";
+        if args.mode == Mode::Reachable && args.device != DeviceChoice::Cpu && !args.blocks.stream {
+            let why = "--device is for --mode dense, and for --stream, which counts; a reachable \
+                       product that is kept is made by the processors";
             return Err(input(why));
         }
         match args.mode {
@@ -98,13 +99,23 @@ impl Work<'_> {
 
     /// The reachable product in blocks.
     fn searched(&self, ranks: &mut Ranks) -> Result<Made, CliError> {
+        let job = self.args.blocks.job(self.connector, self.limits, &self.line);
+        let chosen = if self.args.device == DeviceChoice::All {
+            DeviceChoice::OpenCl
+        } else {
+            self.args.device
+        };
+        if let Some(device) = devices(chosen)?.first() {
+            let explorer = Explorer::new(device).map_err(input)?;
+            let streamed = job.explored(&explorer).map_err(input)?;
+            return Ok(not_kept(streamed, device.name.clone()));
+        }
         if ranks.is_first() && parts(self.connector).iter().any(|part| !part.is_plain()) {
             note!(
                 "tickbound: --stream leaves data constraints out of the steps; steps that no data \
                  fulfil are left out"
             );
         }
-        let job = self.args.blocks.job(self.connector, self.limits, &self.line);
         let streamed = job.reachable(&mut ranks.others()).map_err(input)?;
         Ok(not_kept(streamed, ranks.name("cpu")))
     }

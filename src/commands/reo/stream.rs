@@ -80,9 +80,16 @@ pub(super) fn text(streamed: &Streamed, connector: &Connector) -> String {
     if streamed.idle {
         text += &format!("with idle loops {} transitions, ", tally.checksum.steps);
     }
-    text += &format!("checksum {:016x}\n", tally.digest);
-    if let Some(first) = tally.first_stuck {
-        text += &format!("  {} states are stuck, the first is {first}\n", tally.stuck);
+    match streamed.extent {
+        StreamExtent::Levels(levels) => text += &format!("{levels} levels\n"),
+        _ => text += &format!("checksum {:016x}\n", tally.digest),
+    }
+    match tally.first_stuck {
+        Some(first) => {
+            text += &format!("  {} states are stuck, the first is {first}\n", tally.stuck)
+        }
+        None if tally.stuck > 0 => text += &format!("  {} states are stuck\n", tally.stuck),
+        None => {}
     }
     match (tally.first_broken, broken(streamed, connector)) {
         (Some((from, to, _)), Some(names)) => {
@@ -92,12 +99,15 @@ pub(super) fn text(streamed: &Streamed, connector: &Connector) -> String {
                 tally.broken
             );
         }
+        _ if tally.broken > 0 => {
+            text += &format!("  {} steps break the invariant\n", tally.broken);
+        }
         _ if streamed.conditional => text += "  every step keeps the invariant\n",
         _ => {}
     }
     match streamed.extent {
         _ if streamed.is_complete() => {}
-        StreamExtent::Search { .. } => {
+        StreamExtent::Search { .. } | StreamExtent::Levels(_) => {
             text += &format!("  stopped after {} states: this is of these alone\n", tally.states);
         }
         StreamExtent::Blocks { done, blocks, states } => {
@@ -117,9 +127,13 @@ pub(super) fn add_to(object: &mut Map<String, Value>, streamed: &Streamed, conne
     if streamed.idle {
         object.insert("algebraic_transitions".into(), json!(tally.checksum.steps));
     }
-    object.insert("checksum".into(), json!(format!("{:016x}", tally.digest)));
+    if let StreamExtent::Levels(levels) = streamed.extent {
+        object.insert("levels".into(), json!(levels));
+    } else {
+        object.insert("checksum".into(), json!(format!("{:016x}", tally.digest)));
+        object.insert("first_stuck".into(), json!(tally.first_stuck));
+    }
     object.insert("stuck".into(), json!(tally.stuck));
-    object.insert("first_stuck".into(), json!(tally.first_stuck));
     if streamed.conditional {
         let first = tally.first_broken.zip(broken(streamed, connector));
         let first =

@@ -15,7 +15,9 @@ const MAX_BYTES: usize = 16 << 20;
 /// Headers that the declarations stand for, or that only hosts need, by how they begin.
 const USUAL: &str = "\
     cuda hip/ hip_ device_ vector_ sm_ math mma.h cooperative_groups builtin_types driver_types \
-    host_defines texture_ channel_ curand hiprand std c assert.h float.h limits.h time.h sys/ \
+    host_defines texture_ channel_ curand hiprand std cstd cmath cfloat climits cassert ctime \
+    cctype cerrno complex chrono cub/ cublas cufft cusparse cusolver cudnn cutlass/ thrust/ \
+    assert.h float.h limits.h time.h sys/ \
     iostream iomanip fstream sstream vector string algorithm numeric random memory map unordered_ \
     utility array functional limits type_traits tuple thread mutex atomic iterator exception \
     helper_ nvtx getopt.h unistd.h omp.h";

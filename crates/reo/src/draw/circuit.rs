@@ -9,6 +9,7 @@ use super::picture::{GraphPicture, PictureItem, PicturePoint, Piece, Shape, at, 
 use super::rows;
 use super::sign::{self, RING, Sign};
 use super::words::{self, LINE, size};
+use crate::components::components;
 use crate::connector::{Channel, ChannelEnd, Connector};
 
 /// Most channels and components that are readable, and most ends of all together.
@@ -370,6 +371,7 @@ fn ranks(nodes: &IndexMap<String, bool>, channels: &[Channel]) -> Vec<i64> {
             }
         }
     }
+    turn_rings(&mut next, &fed);
     let order = order(&next, &fed);
     let mut place = vec![0; nodes.len()];
     number(&order, &mut place);
@@ -390,6 +392,46 @@ fn ranks(nodes: &IndexMap<String, bool>, channels: &[Channel]) -> Vec<i64> {
     }
     beside_drains(&mut ranks, &next, &fed, channels, &of);
     ranks
+}
+
+/// The fewest nodes that are drawn as a ring.
+const RING_NODES: usize = 4;
+
+/// Turns the second half of each ring around, so that its columns go back to those of the first: a
+/// component of the graph in which each node has one that follows it and one that it follows.
+fn turn_rings(next: &mut [Vec<usize>], fed: &[bool]) {
+    let onward = |node: u32| next[node as usize].iter().map(|to| *to as u32).collect();
+    let (component, members) = components(next.len(), onward);
+    let inside = |from: usize| {
+        let is_own = |to: &&usize| component[**to] == component[from];
+        next[from].iter().filter(is_own).copied().collect::<Vec<_>>()
+    };
+    let mut first = vec![usize::MAX; members.len()];
+    for node in order(next, fed).into_iter().rev() {
+        first[component[node] as usize] = node;
+    }
+    let mut turned = Vec::new();
+    for (begin, members) in first.into_iter().zip(&members) {
+        let mut ring = vec![begin];
+        while let [to] = inside(ring[ring.len() - 1])[..]
+            && to != begin
+            && ring.len() < members.len()
+        {
+            ring.push(to);
+        }
+        if ring.len() == members.len()
+            && ring.len() >= RING_NODES
+            && inside(ring[ring.len() - 1]) == [begin]
+        {
+            let half = ring.len() / 2;
+            ring.push(begin);
+            turned.extend(ring[half..].windows(2).map(|pair| (pair[0], pair[1])));
+        }
+    }
+    for (from, to) in turned {
+        next[from].retain(|node| *node != to);
+        next[to].push(from);
+    }
 }
 
 /// Nodes that only drains and spouts join to others stand right before those.

@@ -7,6 +7,7 @@
 //! `tests/families/textbook.rs`.
 
 pub mod dense;
+pub mod halves;
 pub mod implicit;
 pub mod order;
 pub mod reachable;

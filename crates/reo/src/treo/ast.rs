@@ -80,6 +80,8 @@ pub struct TreoNode {
     /// Its name, with a range if there are several.
     pub name: Option<TreoVariable>,
     pub direction: Option<Direction>,
+    /// The type of its data, as written.
+    pub ty: Option<String>,
 }
 
 /// How data flow at a node of an interface.

@@ -22,6 +22,8 @@ pub(super) struct Expander<'l> {
     pub leaves: Vec<Leaf>,
     pub notes: Notes,
     pub templates: HashMap<Key, Arc<Template>>,
+    /// The first type that a component gives a node, with the component.
+    pub types: HashMap<String, (String, String)>,
     /// Definitions, by file and number, whose interfaces have been compared with their bodies.
     pub compared: HashSet<(usize, usize)>,
     pub worked: usize,
@@ -32,8 +34,9 @@ pub(super) struct Expander<'l> {
 impl<'l> Expander<'l> {
     pub fn new(source: &Source, library: &'l dyn Library) -> TreoResult<Self> {
         let files = Files::new(source, library)?;
-        let (leaves, notes, templates, compared) = <_>::default();
-        Ok(Expander { files, leaves, notes, templates, compared, worked: 0, depth: 0, size: 0 })
+        let (leaves, notes, templates, types, compared) = <_>::default();
+        let (worked, depth, size) = (0, 0, 0);
+        Ok(Expander { files, leaves, notes, templates, types, compared, worked, depth, size })
     }
 
     pub fn work(&mut self, f: &Frame, spot: Spot, pieces: usize) -> Done {
@@ -89,6 +92,8 @@ pub(super) struct Frame {
     pub prefix: String,
     /// The nodes of its interface, in order, as it calls them.
     pub ports: Vec<(String, Option<Direction>)>,
+    /// The types of those that have one.
+    pub types: Vec<(String, String)>,
     /// What they are called outside.
     pub outer: HashMap<String, String>,
     /// How often it has used each component.
@@ -101,8 +106,8 @@ pub(super) struct Frame {
 impl Frame {
     pub fn new(loaded: Arc<Loaded>, file: usize, definition: usize, prefix: String) -> Frame {
         let spot = loaded.all[definition].spot;
-        let (ports, outer, uses) = <_>::default();
-        Frame { loaded, file, definition, prefix, ports, outer, uses, spot, top: false }
+        let (ports, types, outer, uses) = <_>::default();
+        Frame { loaded, file, definition, prefix, ports, types, outer, uses, spot, top: false }
     }
 
     pub fn definition(&self) -> &Definition {

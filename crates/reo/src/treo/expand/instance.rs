@@ -116,21 +116,46 @@ impl Expander<'_> {
 
     /// Lists the ports of a component; returns how many there are.
     pub fn interface(&mut self, f: &mut Frame, scope: &Scope) -> TreoResult<usize> {
-        let mut ports = Vec::new();
+        let (mut ports, mut types) = (Vec::new(), Vec::new());
         for node in &f.definition().nodes {
             let Some(variable) = &node.name else { continue };
             let names = self.names(f, scope, variable).map_err(|t| f.unset(scope, t))?;
+            // A parameter may be any type.
+            let is_open = |ty: &&String| {
+                ty.contains('$') || f.definition().parameters.iter().any(|p| p.name.word == **ty)
+            };
+            if let Some(ty) = node.ty.as_ref().filter(|ty| !is_open(ty)) {
+                types.extend(names.iter().map(|name| (name.clone(), ty.clone())));
+            }
             ports.extend(names.into_iter().map(|name| (name, node.direction)));
         }
         let mut seen = std::collections::HashSet::new();
         if let Some((again, _)) = ports.iter().find(|(name, _)| !seen.insert(name.as_str())) {
             return Err(f.fault(f.spot, TreoFault::Twice(again.clone())));
         }
-        f.ports = ports;
+        (f.ports, f.types) = (ports, types);
         Ok(f.ports.len())
     }
 
+    /// Notes nodes to which components give different types.
+    fn compare_types(&mut self, f: &Frame) {
+        let component = &f.definition().name;
+        for (port, ty) in &f.types {
+            let node = f.node(port);
+            let Some((other, first)) = self.types.get(&node) else {
+                self.types.insert(node, (ty.clone(), component.clone()));
+                continue;
+            };
+            if !other.eq_ignore_ascii_case(ty) {
+                self.notes.add(format!(
+                    "`{node}` has data of type {other} in `{first}`, and of type {ty} in `{component}`"
+                ));
+            }
+        }
+    }
+
     pub fn body(&mut self, f: &mut Frame, scope: &Scope) -> Done {
+        self.compare_types(f);
         let loaded = Arc::clone(&f.loaded);
         let begin = self.leaves.len();
         match &loaded.all[f.definition].body {

@@ -133,13 +133,12 @@ fn node(c: &mut Cursor) -> Read<TreoNode> {
         c.eat(":");
         None
     };
-    if matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("$" | "(")) {
-        kind(c)?;
-    }
-    Ok(TreoNode { name, direction })
+    let has_type = matches!(c.peek(0), TokenKind::Word(_) | TokenKind::Sign("$" | "("));
+    let ty = if has_type { Some(kind(c)?) } else { None };
+    Ok(TreoNode { name, direction, ty })
 }
 
-/// The text of a type: types are not used.
+/// The text of a type.
 fn kind(c: &mut Cursor) -> Read<String> {
     let start = c.spot();
     loop {
