@@ -302,7 +302,10 @@ fn said(
     lines.extend(reference.map(filled));
     lines.extend(proposal.fault.iter().map(|fault| format!("missing: {fault}")));
     lines.push(match &proposal.fault {
-        None => format!("next:    look at its domains, then `tickbound tune {file}`"),
+        None => {
+            let mix = if proposal.problem.get("weights").is_some() { " --mix" } else { "" };
+            format!("next:    look at its domains, then `tickbound tune {file}{mix}`")
+        }
         Some(_) => format!("next:    `tickbound explain {file}`"),
     });
     lines.iter().map(|line| one_line(line) + "\n").collect()

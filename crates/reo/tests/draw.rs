@@ -237,7 +237,7 @@ fn circuits_in_rows() {
     for (file, settings, width, height) in [
         ("chain.treo", "n=9", 400.0, 351.0),
         ("alternator.treo", "n=4", 600.0, 520.0),
-        ("sequencer.treo", "n=4 start=go", 500.0, 304.0),
+        ("sequencer.treo", "n=4 start=go", 500.0, 314.0),
     ] {
         let connector = read(file, settings);
         let rows = draw::circuit(&connector, Some(width)).unwrap();
@@ -255,6 +255,24 @@ fn circuits_in_rows() {
         assert_eq!(both.width, rows.width.max(beside.width));
     }
     assert!(heights.iter().all(|(found, height)| found == height), "{heights:?}");
+}
+
+/// The second half of a ring lies in the columns of its first half.
+#[test]
+fn rings_go_back() {
+    let connector = read("sequencer.treo", "n=6 start=go");
+    let (circuit, _) = checked(&connector, "sequencer").unwrap();
+    let column = |name: &str| {
+        let item = circuit.items.iter().find(|item| item.title == name).unwrap();
+        let circle = item.shapes.iter().find_map(|shape| match shape {
+            draw::Shape::Circle(middle, ..) => Some(middle.x),
+            _ => None,
+        });
+        circle.unwrap()
+    };
+    let columns = [6, 1, 2, 3, 4, 5].map(|k| column(&format!("ring[{k}]")));
+    assert!(columns[..4].is_sorted() && columns[0] < columns[3], "{columns:?}");
+    assert_eq!([columns[5], columns[4]], [columns[1], columns[2]]);
 }
 
 /// Components as boxes: of two uses of a pair of buffers, with what stands beside them.
