@@ -45,4 +45,5 @@ pub use error::ReadError;
 pub use extract::{Extracted, Variant};
 pub use inputs::inputs_as_macros;
 pub use kept::Kept;
+pub use lines::include_name;
 pub use request::{Passed, ReadRequest, Symbol};

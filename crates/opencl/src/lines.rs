@@ -25,7 +25,7 @@ pub(crate) fn quote(name: &str) -> String {
 }
 
 /// The name in `#include "name"` or `#include <name>`.
-pub(crate) fn include_name(line: &str) -> Option<&str> {
+pub fn include_name(line: &str) -> Option<&str> {
     let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
     let (rest, end) = match line.trim_start().split_at_checked(1)? {
         ("\"", rest) => (rest, '"'),

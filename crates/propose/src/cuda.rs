@@ -23,7 +23,8 @@ use crate::names::{Role, role};
 use crate::share::in_brackets;
 
 /// Items of a group that no source and no launch states.
-const GROUP_SIZES: &str = "powers_of_two(32, 256)";
+const GROUP_SIZES: [&str; 3] =
+    ["powers_of_two(32, 256)", "powers_of_two(8, 32)", "powers_of_two(4, 16)"];
 /// A number of a template's parameter of which nothing is known.
 const UNKNOWN: i64 = 32;
 
@@ -238,8 +239,17 @@ pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
         let size = size.replace(&mut { known }).ok()?;
         Some(size)
     };
-    let block = launch.block.iter().map(|s| size(draft, s)).collect_vec();
-    let grid = launch.grid.iter().map(|s| size(draft, s)).collect_vec();
+    // A dimension that the kernel does not use is 1 where the host alone knows it.
+    let unused = |draft: &Draft, d: usize, size: SymbolExpr| match &size {
+        Expr::Name(name) if d >= draft.asked && !draft.knows(name) => Expr::Int(1),
+        _ => size,
+    };
+    let sizes = |draft: &Draft, all: &[Option<SymbolExpr>]| {
+        let sizes = all.iter().enumerate();
+        sizes.map(|(d, s)| Some(unused(draft, d, size(draft, s)?))).collect_vec()
+    };
+    let block = sizes(draft, &launch.block);
+    let grid = sizes(draft, &launch.grid);
     let Some(block) = block.into_iter().collect::<Option<Vec<_>>>() else { return };
     let one = |size: &Option<&SymbolExpr>| matches!(size, Some(Expr::Int(1)));
     let used = |d: &usize| !one(&block.get(*d)) || !one(&grid.get(*d).and_then(Option::as_ref));
@@ -247,7 +257,7 @@ pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
     let sizes = block.iter().map(|size| (true, size));
     let sizes = sizes.chain(grid.iter().flatten().map(|size| (false, size))).collect_vec();
     for (is_block, size) in sizes {
-        host_names(draft, kernel, size, is_block);
+        host_names(draft, kernel, size, is_block.then_some(dimensions));
     }
     let text = |size: &SymbolExpr| size.to_string();
     draft.request.local = block.iter().take(dimensions).map(text).collect();
@@ -283,7 +293,12 @@ fn numbers_passed(draft: &mut Draft, kernel: &KernelSignature, launch: &SourceLa
 }
 
 /// Names of the host: of a group's size parameters, else inputs.
-fn host_names(draft: &mut Draft, kernel: &KernelSignature, size: &SymbolExpr, is_block: bool) {
+fn host_names(
+    draft: &mut Draft,
+    kernel: &KernelSignature,
+    size: &SymbolExpr,
+    dimensions_of_block: Option<usize>,
+) {
     let mut found = Vec::new();
     names(size, &mut |name| found.push(name.clone()));
     for name in found {
@@ -291,9 +306,10 @@ fn host_names(draft: &mut Draft, kernel: &KernelSignature, size: &SymbolExpr, is
         if argument || draft.knows(&name) {
             continue;
         }
-        if is_block {
+        if let Some(dimensions) = dimensions_of_block {
             draft.note(format!("parameters.{name}: a group's size, which the host decides"));
-            draft.parameters.insert(name, Value::from(GROUP_SIZES));
+            let sizes = GROUP_SIZES[dimensions.clamp(1, 3) - 1];
+            draft.parameters.insert(name, Value::from(sizes));
         } else {
             draft.inputs.insert(name.clone(), 0);
             draft.note(format!("inputs.{name}: the host's; give it with --input {name}=VALUE"));
@@ -325,7 +341,7 @@ fn shared(
     if bytes == Expr::Int(0) {
         return;
     }
-    host_names(draft, kernel, &bytes, true);
+    host_names(draft, kernel, &bytes, Some(1));
     let Some(argument) = draft.arguments.iter_mut().find(|a| a.by == By::Local) else { return };
     let element = i64::try_from(argument.element.bytes()).unwrap_or(1).max(1);
     let length = match bytes {

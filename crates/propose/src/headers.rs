@@ -11,6 +11,8 @@ use tickbound_opencl::cuda::missing;
 
 use crate::init_request::InitRequest;
 
+/// Endings of sources that may include others.
+const SOURCES: [&str; 5] = [".cl", ".cu", ".hip", ".cuh", ".cpp"];
 /// Levels above a source that no repository is around.
 const ABOVE: usize = 2;
 /// Levels below a folder that are searched.
@@ -38,6 +40,23 @@ pub(crate) fn add(path: &Path, text: &str, request: &mut InitRequest) -> Vec<Str
         }
     }
     notes
+}
+
+/// The source in the same folder that includes this one, the first by its name.
+pub(crate) fn including(path: &Path) -> Option<PathBuf> {
+    let own = path.file_name()?.to_str()?;
+    let folder = path.parent()?;
+    let entries = fs::read_dir(if folder == Path::new("") { Path::new(".") } else { folder });
+    let names = entries.ok()?.flatten().map(|entry| entry.file_name());
+    let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
+    names.retain(|name| name != own && SOURCES.iter().any(|ending| name.ends_with(ending)));
+    names.sort_unstable();
+    let includes = |name: &String| {
+        let text = tickbound_input::text(&folder.join(name)).unwrap_or_default();
+        let mut files = text.lines().filter_map(tickbound_opencl::include_name);
+        files.any(|file| file.trim_start_matches("./") == own)
+    };
+    names.into_iter().find(includes).map(|name| folder.join(name))
 }
 
 /// The folder in which a file of this name lies, from that of the source: what `kernel.include`

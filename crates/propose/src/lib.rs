@@ -109,6 +109,28 @@ pub fn propose(
     platforms: Platforms<'_>,
     setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
+    let alone = propose_alone(path, request, platforms, setup);
+    let Err(ProposeError::Read(_) | ProposeError::Undefined { .. }) = &alone else { return alone };
+    let Some(other) = headers::including(path) else { return alone };
+    // What it needs may stand before the line that includes it.
+    let Ok(mut proposal) = propose_alone(&other, request, platforms, setup) else { return alone };
+    let names =
+        [path, &other].map(|path| path.file_name().unwrap_or_default().display().to_string());
+    let note = format!("source: {}, which includes {}", names[1], names[0]);
+    if let Some(notes) = proposal.problem["notes"].as_array_mut() {
+        notes.push(note.clone().into());
+    }
+    proposal.notes.push(note);
+    Ok(proposal)
+}
+
+/// As [`propose`], for the source as it is.
+fn propose_alone(
+    path: &Path,
+    request: &InitRequest,
+    platforms: Platforms<'_>,
+    setup: &ReaderSetup<'_>,
+) -> Result<Proposal, ProposeError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let (mut request, said) = with_sources_before(path, folder, request);
     let mut said: Vec<String> = said.into_iter().collect();
@@ -182,8 +204,33 @@ fn proposed(
     Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
 }
 
-/// Decides the launch and what follows from it. Gives back why the draft cannot be read.
+/// The most that a guess is where numbers become too large otherwise.
+const SMALL_GUESS: i64 = 64;
+
+/// Decides the launch and what follows from it, with smaller guesses where numbers become too
+/// large. Gives back why the draft cannot be read.
 fn launched(
+    draft: &mut Draft,
+    source: (&Path, &Outline),
+    platforms: Platforms<'_>,
+    setup: &ReaderSetup<'_>,
+) -> Result<Option<String>, ProposeError> {
+    let mut smaller = draft.clone();
+    let fault = launched_as_guessed(draft, source, platforms, setup)?;
+    if !fault.as_ref().is_some_and(|fault| fault.contains("overflow")) {
+        return Ok(fault);
+    }
+    for name in &smaller.guessed {
+        smaller.inputs.entry(name.clone()).and_modify(|size| *size = SMALL_GUESS.min(*size));
+    }
+    let other = launched_as_guessed(&mut smaller, source, platforms, setup)?;
+    if other.is_none() {
+        *draft = smaller;
+    }
+    Ok(fault.and(other))
+}
+
+fn launched_as_guessed(
     draft: &mut Draft,
     (folder, outline): (&Path, &Outline),
     platforms: Platforms<'_>,

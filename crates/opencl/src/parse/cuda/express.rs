@@ -6,7 +6,7 @@ use super::super::state::{Tree, operands};
 use super::super::types::INT;
 use super::cursors::{is_global, is_vendors};
 use super::functions::address_of;
-use crate::ast::{AddressSpace, CExpr, CStmtKind, ExprKind, Type, UnaryOp};
+use crate::ast::{AddressSpace, CExpr, CStmt, CStmtKind, ExprKind, Type, UnaryOp};
 
 /// Variables of CUDA, and the functions of OpenCL C.
 const IDS: [(&str, &str); 4] = [
@@ -276,6 +276,15 @@ impl<'tu> Tree<'_, 'tu> {
             (EntityKind::ReturnStmt, [value]) if self.cuda.refers => {
                 let place = self.expression(value);
                 Some(CStmtKind::Return(Some(address_of(place))))
+            }
+            // `if (int i = first; condition)`
+            (EntityKind::IfStmt, [declared, rest @ ..])
+                if declared.get_kind() == EntityKind::DeclStmt && rest.len() > 1 =>
+            {
+                let mut all = self.body(declared);
+                let kind = self.cuda_statement(entity, rest)?;
+                all.push(CStmt { kind, at: self.at(entity) });
+                Some(CStmtKind::Block(all))
             }
             (EntityKind::IfStmt, [condition, then, rest @ ..])
                 if condition.get_kind() != EntityKind::VarDecl =>
