@@ -125,6 +125,104 @@ fn errors_count_inside_of_the_kernel() {
 }
 
 #[test]
+fn constructors_are_methods() {
+    let steps = shown(
+        "struct P { int at; float v; __device__ P(int i, float w) : at(i + 1) { v = w * w; } \
+           __device__ P() : P(0, 0.0f) {} };\n\
+         __global__ void k(float *o) {\n\
+           const P p(threadIdx.x, o[0]);\n\
+           o[p.at] = p.v;\n\
+         }",
+    );
+    insta::assert_snapshot!(steps, @r"
+    o
+       3  load global o 4 items [0]
+       1  1 Integer
+       1  1 RealMultiply
+       4  store global o 4 items [1]
+    ");
+}
+
+#[test]
+fn textures_are_images() {
+    let text = "__global__ void k(float *o, cudaTextureObject_t t, int w) {\n\
+                  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;\n\
+                  o[0] = tex2D<float>(t, x, y);\n\
+                  float4 v = tex2DLod<float4>(t, x, y, 0); o[1] = v.x;\n\
+                  o[2] = tex1Dfetch<float>(t, x + 3);\n}\n";
+    insta::assert_snapshot!(shown(text), @r"
+    o, t, w
+       2  2 Index
+       3  load global t 4 items [1]
+       3  store global o 4 items [0]
+       4  load global t 4x4 items [4]
+       4  store global o 4 items [0]
+       5  1 Index
+       5  load global t 4 items [1]
+       5  store global o 4 items [0]
+    ");
+}
+
+#[test]
+fn traits_and_limits_of_types() {
+    let text = "#include <type_traits>\n#include <limits>\n\
+                struct Op { static __device__ int twice(int x) { return x + x; } };\n\
+                template <class T> __device__ T twice(T x) {\n\
+                  if constexpr (std::is_integral_v<T>) return x << 1; else return x * T(2); }\n\
+                __global__ void k(float *o, int *p, int n) {\n\
+                  o[0] = twice(o[1]); p[0] = twice(p[1]);\n\
+                  if (n < std::numeric_limits<signed char>::max()) p[Op::twice(n)] = 1;\n\
+                  o[1] = fmaxf(o[0], -std::numeric_limits<float>::infinity());\n\
+                  if (std::is_signed<unsigned>::value || !std::is_pointer_v<int *>) p[9] = 2;\n}\n";
+    insta::assert_snapshot!(shown(text), @r"
+    o, p, n
+       7  load global o 4 items [0]
+       5  1 RealMultiply
+       7  store global o 4 items [0]
+       7  load global p 4 items [0]
+       5  1 Integer
+       7  store global p 4 items [0]
+       8  1 Integer
+       8  if $n < 127
+       3    1 Index
+       8    store global p 4 items [0]
+       9  load global o 4 items [0]
+       9  1 Real
+       9  store global o 4 items [0]
+    ");
+}
+
+#[test]
+fn two_results_of_one_angle() {
+    let text = "__global__ void k(float *o) { float s, c; sincosf(o[0], &s, &c); o[1] = s * c;\n\
+                  __sincosf(o[2], o + 3, &c); o[4] = c;\n\
+                  sincosf(s, o + 5, o + 6);\n\
+                  if (int i = threadIdx.x; i < 3) o[i] = 0;\n}\n";
+    insta::assert_snapshot!(shown(text), @r"
+    o
+       1  load global o 4 items [0]
+       1  2 Special
+       1  1 RealMultiply
+       1  store global o 4 items [0]
+       2  load global o 4 items [0]
+       2  1 Special
+       2  1 Index
+       2  store global o 4 items [0]
+       2  1 Special
+       2  store global o 4 items [0]
+       3  1 Special
+       3  1 Index
+       3  store global o 4 items [0]
+       3  1 Special
+       3  1 Index
+       3  store global o 4 items [0]
+       4  1 Integer
+       4  if $lid_0 < 3 (item)
+       4    store global o 4 items [1]
+    ");
+}
+
+#[test]
 fn what_is_not_read_is_refused() {
     let refused = |body: &str| {
         let classes = "struct B { int x; }; struct D : B { int y; }; \
@@ -133,8 +231,8 @@ fn what_is_not_read_is_refused() {
     };
     let all = [
         "D d; o[d.y] = 1;",
-        "C c(3); o[c.x] = 1;",
-        "float s, c; sincosf(o[0], &s, &c);",
+        "o[C(3).x] = 1;",
+        "float s, c; sincospif(o[0], &s, &c);",
         "for (int i : {1, 2}) o[i] = 1;",
         "int *p = new int[n];",
         "float (*f)(float) = nullptr; o[0] = f(1);",

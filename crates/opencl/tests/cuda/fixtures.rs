@@ -280,7 +280,7 @@ fn what_is_refused() {
     let refused = ["ptx", "image", "matrix", "whole_grid"].map(shown).join("\n");
     insta::assert_snapshot!(refused.replace("; write it in another way", ""), @r"
     refused.cu:6: asm is not read
-    refused.cu:10: a texture is not read
+    refused.cu:10: a surface is not read
     refused.cu:14: matrix operations of a warp is not read
     refused.cu:26: a barrier of all groups is not read
     ");

@@ -1,6 +1,6 @@
 //! Calls: of functions, methods, operators, constructors and lambdas.
 
-use clang::{Entity, EntityKind};
+use clang::{Entity, EntityKind, EvaluationResult};
 
 use super::super::spelling::{self, Binary};
 use super::super::state::{Tree, operands};
@@ -22,6 +22,9 @@ impl<'tu> Tree<'_, 'tu> {
                     Some(_) => self.operator(entity, &callee, operands),
                     None => self.function_call(entity, &callee, operands),
                 }
+            }
+            EntityKind::Method if callee.is_static_method() && !is_member(operands) => {
+                self.static_method(entity, &callee, operands)
             }
             EntityKind::Method | EntityKind::ConversionFunction => {
                 let member = operands.first().map(stripped);
@@ -131,7 +134,32 @@ impl<'tu> Tree<'_, 'tu> {
         self.method_of(entity, callee, object, arguments)
     }
 
-    fn method_of(
+    /// `Class::function(x)`; of the vendor's classes what is a constant, such as the limits of types.
+    fn static_method(
+        &mut self,
+        entity: &Entity<'tu>,
+        callee: &Entity<'tu>,
+        operands: &[Entity<'tu>],
+    ) -> CExpr {
+        if is_vendors(callee) {
+            let kind = match entity.evaluate() {
+                Some(EvaluationResult::SignedInteger(n)) => ExprKind::Int(n),
+                Some(EvaluationResult::UnsignedInteger(n)) => ExprKind::Int(n as i64),
+                Some(EvaluationResult::Float(x)) => ExprKind::Real(x.to_string()),
+                _ => {
+                    let name = callee.get_name().unwrap_or_default();
+                    return self.unread(entity, format!("the method `{name}`"));
+                }
+            };
+            return self.expr(entity, kind);
+        }
+        let Some(definition) = body_of(callee) else { return self.unread(entity, "a method") };
+        let arguments = self.arguments(callee, operands.get(1..).unwrap_or_default());
+        let bound = std::collections::HashMap::new();
+        self.call_of(entity, Callee { entity: definition, bound, this: None }, arguments)
+    }
+
+    pub(super) fn method_of(
         &mut self,
         entity: &Entity<'tu>,
         callee: &Entity<'tu>,
@@ -257,4 +285,10 @@ fn has_no_initial_values(entity: &Entity<'_>) -> bool {
             lengths || operands(field).is_empty()
         })
     })
+}
+
+/// Whether the first operand of a call is a method of an object.
+fn is_member(operands: &[Entity<'_>]) -> bool {
+    let first = operands.first().map(stripped);
+    first.is_some_and(|first| first.get_kind() == EntityKind::MemberRefExpr)
 }

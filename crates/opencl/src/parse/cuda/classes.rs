@@ -4,11 +4,14 @@
 use clang::{Entity, EntityKind};
 
 use super::super::state::{Tree, operands};
-use super::cursors::{body_of, is_reference, parameters_of, stands_for_itself, stripped};
+use super::super::types::INT;
+use super::cursors::{
+    body_of, is_implicit, is_reference, is_vendors, parameters_of, stands_for_itself, stripped,
+};
 use super::express::{has_memory, has_shared};
 use super::functions::{Callee, address_of, deref, holds_pointer, is_simple, variable_of};
 use super::state::Lambda;
-use crate::ast::{AddressSpace, CExpr, CStmtKind, CVariable, ExprKind, Type};
+use crate::ast::{AddressSpace, CExpr, CStmt, CStmtKind, CVariable, ExprKind, Type};
 use crate::lines::is_word;
 
 impl<'tu> Tree<'_, 'tu> {
@@ -46,6 +49,9 @@ impl<'tu> Tree<'_, 'tu> {
         if is_reference(entity.get_type()) {
             return self.declare_reference(entity, all);
         }
+        if self.constructed(entity, all) {
+            return Ok(());
+        }
         let variable = self.initialised(entity);
         if let Some(what) = unreadable(&variable.ty) {
             return Err(what);
@@ -68,6 +74,61 @@ impl<'tu> Tree<'_, 'tu> {
         }
         all.extend(members);
         Ok(())
+    }
+
+    /// A variable whose constructor has a body: declared without a value, and then the call of the
+    /// constructor as a method, which a number beside it has for its value. False for others.
+    fn constructed(&mut self, entity: &Entity<'tu>, all: &mut Vec<CVariable>) -> bool {
+        let Some(init) = operands(entity).last().map(stripped) else { return false };
+        let callee = init.get_reference().filter(|callee| {
+            let copies = callee.is_copy_constructor() || callee.is_move_constructor();
+            callee.get_kind() == EntityKind::Constructor
+                && !copies
+                && !is_vendors(callee)
+                && !is_implicit(callee)
+                && body_of(callee).is_some()
+        });
+        let Some(callee) = callee.filter(|_| init.get_kind() == EntityKind::CallExpr) else {
+            return false;
+        };
+        let variable = self.declaration(entity);
+        if unreadable(&variable.ty).is_some() || holds_pointer(&variable.ty) {
+            return false;
+        }
+        let object = variable_of(&variable);
+        let call = self.method_of(&init, &callee, object, &operands(&init));
+        let none = self.with_kind(&init, ExprKind::Int(0), INT);
+        let done = CVariable {
+            id: self.next_id(),
+            name: format!("{}_constructed", variable.name),
+            ty: INT,
+            space: AddressSpace::Private,
+            read_only: false,
+            init: Some(self.sequence(&init, vec![CExpr { ty: Type::Void, ..call }, none])),
+            at: variable.at.clone(),
+        };
+        all.extend([variable, done]);
+        true
+    }
+
+    /// What a constructor gives to members before its body: `: x(a), y(b)`.
+    pub(super) fn member_initialisers(&mut self, constructor: &Entity<'tu>) -> Vec<CStmt> {
+        let Some(this) = self.cuda.this.clone() else { return Vec::new() };
+        let children = constructor.get_children();
+        let pairs = children.windows(2).filter(|pair| pair[0].get_kind() == EntityKind::MemberRef);
+        pairs
+            .filter_map(|pair| {
+                let member = pair[0].get_name()?;
+                let value = self.expression(&pair[1]);
+                let base = Box::new(this.clone());
+                let kind = ExprKind::Member { base, member, arrow: false };
+                let ty = value.ty.clone();
+                let place = Box::new(self.with_kind(&pair[0], kind, ty.clone()));
+                let assigned = ExprKind::Assign(None, place, Box::new(value));
+                let assigned = self.with_kind(&pair[1], assigned, ty);
+                Some(CStmt { kind: CStmtKind::Expr(assigned), at: self.at(&pair[1]) })
+            })
+            .collect()
     }
 
     /// A reference is another name of a simple place, else a pointer.

@@ -317,6 +317,9 @@ impl<'tu> Tree<'_, 'tu> {
                 }
                 vendors_type(&name)
             }
+            TypeKind::Typedef if ty.get_display_name().ends_with("cudaTextureObject_t") => {
+                Some(Type::Other(self.texture_type().to_owned()))
+            }
             TypeKind::Nullptr => Some(Type::Pointer(AddressSpace::Generic, Box::new(Type::Void))),
             _ => None,
         }

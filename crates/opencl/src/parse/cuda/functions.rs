@@ -201,12 +201,18 @@ impl<'tu> Tree<'_, 'tu> {
         self.cuda.spans.push(self.text.span(entity));
         let children = entity.get_children();
         let body = children.iter().find(|child| child.get_kind() == EntityKind::CompoundStmt);
+        let mut all = match entity.get_kind() {
+            EntityKind::Constructor => self.member_initialisers(entity),
+            _ => Vec::new(),
+        };
         let body: Vec<CStmt> = body.map(|body| self.body(body)).unwrap_or_default();
+        all.extend(body);
         let mut result = entity.get_result_type().map_or(Type::Void, |ty| self.type_of(ty));
         if is_reference(entity.get_result_type()) {
             result = Type::Pointer(AddressSpace::Generic, Box::new(result));
         }
-        CFunction { name, kernel: false, parameters, result, body, at: self.at_name(entity) }
+        let at = self.at_name(entity);
+        CFunction { name, kernel: false, parameters, result, body: all, at }
     }
 
     /// Arguments of the template that `entity` is an instance of, as a use of it writes them.

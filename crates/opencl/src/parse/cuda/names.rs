@@ -4,6 +4,7 @@ use clang::Entity;
 
 use super::super::state::Tree;
 use super::super::types::INT;
+use super::functions::is_simple;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, ScalarType, Type, UnaryOp};
 use crate::lines::lists;
 
@@ -82,9 +83,9 @@ const VOTING_BARRIERS: &str = "__syncthreads_or=any __syncthreads_and=all \
 
 /// What is refused, by how names begin, and what it is.
 const REFUSED: [(&str, &str); 9] = [
-    ("sincos", "a function with two results"),
-    ("__sincos", "a function with two results"),
-    ("tex", "a texture"),
+    ("sincospi", "a function with two results"),
+    ("texCubemap", "a cube of textures"),
+    ("tex2Dgather", "a gathering load of a texture"),
     ("surf", "a surface"),
     ("curand", "a generator of random numbers"),
     ("__nv_", "a function of the vendor's library"),
@@ -143,6 +144,12 @@ impl<'tu> Tree<'_, 'tu> {
         if let Some((_, what)) = REFUSED.iter().find(|(start, _)| name.starts_with(start)) {
             return self.unread(entity, *what);
         }
+        if name.starts_with("tex") {
+            return self.texture_load(entity, name, arguments);
+        }
+        if lists("sincos sincosf __sincosf", name) {
+            return self.sine_and_cosine(entity, name, &arguments);
+        }
         if let Some(what) = renamed(WARPS, name) {
             arguments.remove(0);
             return self.warp_function(entity, what, arguments);
@@ -176,6 +183,80 @@ impl<'tu> Tree<'_, 'tu> {
                 None => self.plain_call(entity, name, arguments),
             },
         }
+    }
+
+    /// The image that a texture object is: of as many dimensions as any texture of the source.
+    pub(super) fn texture_type(&self) -> &'static str {
+        let has = |name: &str| self.text.0.contains(name);
+        match (has("tex3D"), has("tex2DLayered"), has("tex2D")) {
+            (true, ..) => "image3d_t",
+            (_, true, _) => "image2d_array_t",
+            (_, _, true) => "image2d_t",
+            _ => "image1d_t",
+        }
+    }
+
+    /// `tex2D<float>(texture, x, y)` as the load of a texel of an image; what is loaded has as many
+    /// components as the type that is named.
+    fn texture_load(
+        &mut self,
+        entity: &Entity<'tu>,
+        name: &str,
+        mut arguments: Vec<CExpr>,
+    ) -> CExpr {
+        let is_object = |first: &CExpr| matches!(first.ty, Type::Other(_));
+        if !arguments.first().is_some_and(is_object) {
+            return self.unread(entity, "a texture that is no object");
+        }
+        let texture = arguments.remove(0);
+        let dimensions = name.bytes().find_map(|c| (b'1'..=b'3').contains(&c).then(|| c - b'0'));
+        let layered = usize::from(name.contains("Layered"));
+        // Levels and gradients stand behind the coordinates.
+        arguments.truncate(usize::from(dimensions.unwrap_or(1)) + layered);
+        let coordinates = match <[CExpr; 1]>::try_from(arguments) {
+            Ok([one]) => one,
+            Err(several) => {
+                let real = ScalarType::Real { bytes: 4 };
+                let ty = Type::Vector(real, if several.len() == 2 { 2 } else { 4 });
+                self.with_kind(entity, ExprKind::List(several), ty)
+            }
+        };
+        self.plain_call(entity, "read_imagef", vec![texture, coordinates])
+    }
+
+    /// `sincosf(x, &s, &c)` as `s = x, c = cos(s), s = sin(s)`, so that x is evaluated once; an x that
+    /// is simple stays where it is.
+    fn sine_and_cosine(&mut self, entity: &Entity<'tu>, name: &str, arguments: &[CExpr]) -> CExpr {
+        let [x, sine, cosine] = arguments else { return self.unread(entity, "a call") };
+        let start = if name.starts_with("__") { "native_" } else { "" };
+        let places = [sine, cosine].map(|to| self.dereferenced(to.clone(), entity));
+        let [Some(sine), Some(cosine)] = places else {
+            return self.unread(entity, "a function with two results");
+        };
+        let mut results = [(sine, "sin"), (cosine, "cos")];
+        let kept = is_simple(x) || matches!(x.kind, ExprKind::Int(_) | ExprKind::Real(_));
+        // The result that keeps x is the last to be computed.
+        if is_simple(&results[0].0) {
+            results.reverse();
+        }
+        let mut assigned = |place: &CExpr, value: CExpr| {
+            let kind = ExprKind::Assign(None, Box::new(place.clone()), Box::new(value));
+            self.with_kind(entity, kind, place.ty.clone())
+        };
+        let last = results[1].0.clone();
+        if !kept && !is_simple(&last) {
+            return self.unread(entity, "a function with two results in memory");
+        }
+        let angle = if kept { x } else { &last };
+        let mut all = Vec::new();
+        if !kept {
+            all.push(assigned(&last, x.clone()));
+        }
+        for (place, function) in &results {
+            let call = ExprKind::Call(format!("{start}{function}"), vec![angle.clone()]);
+            all.push(assigned(place, CExpr { kind: call, ..place.clone() }));
+        }
+        self.sequence(entity, all)
     }
 
     pub(super) fn sequence(&mut self, at: &Entity<'tu>, all: Vec<CExpr>) -> CExpr {

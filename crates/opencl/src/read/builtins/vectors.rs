@@ -122,9 +122,6 @@ fn layout(name: &str, verb: &str) -> Option<Layout> {
 /// Most texels in a row, and most rows.
 const MOST: i64 = 1 << 16;
 
-/// Components of a texel.
-const COMPONENTS: i64 = 4;
-
 impl<'a> Reader<'a> {
     /// `read_imagef`, `write_imageui`, `get_image_width` and the like.
     pub fn image_function(&mut self, call: Call<'a>) -> Read<Option<ReadValue>> {
@@ -146,7 +143,8 @@ impl<'a> Reader<'a> {
         data.map(|data| self.value(data)).transpose()?;
         let whole = parts(data.map_or(&e.ty, |data| &data.ty));
         let place = self.coordinates(coordinates)?;
-        let place = self.texel(&image, place, COMPONENTS * i64::from(whole.0));
+        // Of four components in OpenCL C, of those of the number that is read in CUDA.
+        let place = self.texel(&image, place, i64::from(whole.0) * i64::from(whole.1));
         self.texel_access(store, &place, whole, &e.at);
         Ok(Some(self.unknown(&e.ty, Dependence::Data)))
     }
