@@ -109,40 +109,62 @@ pub fn propose(
     platforms: Platforms<'_>,
     setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
-    let alone = propose_alone(path, request, platforms, setup);
-    let Err(ProposeError::Read(_) | ProposeError::Undefined { .. }) = &alone else { return alone };
-    let Some(other) = headers::including(path) else { return alone };
-    // What it needs may stand before the line that includes it.
-    let Ok(mut proposal) = propose_alone(&other, request, platforms, setup) else { return alone };
-    let names =
-        [path, &other].map(|path| path.file_name().unwrap_or_default().display().to_string());
-    let note = format!("source: {}, which includes {}", names[1], names[0]);
-    if let Some(notes) = proposal.problem["notes"].as_array_mut() {
-        notes.push(note.clone().into());
+    let tried = |path: &Path, request: &InitRequest, said| {
+        propose_alone(path, request, said, platforms, setup)
+    };
+    let fits = |proposal: &Result<Proposal, ProposeError>| {
+        proposal.as_ref().is_ok_and(|proposal| proposal.fault.is_none())
+    };
+    let (with_headers, said) = with_headers(path, request)?;
+    let were_found = !said.is_empty();
+    let first = tried(path, &with_headers, said);
+    if fits(&first) {
+        return first;
     }
-    proposal.notes.push(note);
-    Ok(proposal)
+    // In CUDA headers that are not found are empty, which may be enough.
+    let without = were_found.then(|| tried(path, request, Vec::new()));
+    if let Some(proposal) = without.filter(fits) {
+        return proposal;
+    }
+    let Err(ProposeError::Read(_) | ProposeError::Undefined { .. }) = &first else { return first };
+    // What it needs may stand before the line that includes it.
+    let Some(other) = headers::including(path) else { return first };
+    let names = [path, &other].map(|path| path.file_name().unwrap_or_default().display());
+    let note = format!("source: {}, which includes {}", names[1], names[0]);
+    let (with_headers, mut said) = self::with_headers(&other, request)?;
+    said.push(note);
+    tried(&other, &with_headers, said).or(first)
 }
 
-/// As [`propose`], for the source as it is.
-fn propose_alone(
+/// The request with the folders of headers that lie elsewhere in the project, and notes of these.
+fn with_headers(
     path: &Path,
     request: &InitRequest,
-    platforms: Platforms<'_>,
-    setup: &ReaderSetup<'_>,
-) -> Result<Proposal, ProposeError> {
+) -> Result<(InitRequest, Vec<String>), ProposeError> {
+    let (mut request, mut said) = (request.clone(), Vec::new());
     let folder = path.parent().unwrap_or(Path::new(""));
-    let (mut request, said) = with_sources_before(path, folder, request);
-    let mut said: Vec<String> = said.into_iter().collect();
-    let mut text = source_text(path, folder, &request)?;
     for _ in 0..MAX_HEADER_ROUNDS {
-        let found = headers::add(path, &text, &mut request);
+        let found = headers::add(path, &source_text(path, folder, &request)?, &mut request);
         if found.is_empty() {
             break;
         }
         said.extend(found);
-        text = source_text(path, folder, &request)?;
     }
+    Ok((request, said))
+}
+
+/// As [`propose`], for the source and the folders as they are.
+fn propose_alone(
+    path: &Path,
+    request: &InitRequest,
+    mut said: Vec<String>,
+    platforms: Platforms<'_>,
+    setup: &ReaderSetup<'_>,
+) -> Result<Proposal, ProposeError> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let (mut request, before) = with_sources_before(path, folder, request);
+    said.extend(before);
+    let text = source_text(path, folder, &request)?;
     let outline = Outline::of(&text);
     let language = request.language.unwrap_or_else(|| cuda::language(path, &outline, &text));
     request.language = Some(language);

@@ -81,11 +81,13 @@ impl Inlined<'_> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let Ok(bytes) = tickbound_input::bytes(&path) else { return };
         let source = String::from_utf8_lossy(&bytes);
-        if self.once.contains(&path) || depth > 64 {
+        // A file may be reached by several paths.
+        let own = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        if self.once.contains(&own) || depth > 64 {
             return;
         }
         if source.contains("#pragma once") {
-            self.once.insert(path.clone());
+            self.once.insert(own);
         }
         self.files += 1;
         let name = path.to_string_lossy();
