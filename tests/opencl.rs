@@ -30,7 +30,7 @@ use tickbound_reo::product::halves::Halves;
 use tickbound_reo::product::reachable;
 use tickbound_reo::symbol::Symbols;
 use tickbound_reo_opencl::{
-    Clause, EXPLORE_KERNELS, ExploreSizes, Explored, Explorer, KERNELS, Maker, Multiplier,
+    Clause, EXPLORE_KERNELS, ExploreSizes, ExploredProduct, Explorer, KERNELS, Maker, Multiplier,
     MultiplierError, agree,
 };
 use tickbound_xtask::reo_bench::{self, BenchOptions, Mode};
@@ -362,7 +362,7 @@ fn rows_are_counted_on_the_device() {
 }
 
 /// What the reachable product of these parts comes to, made by the processors.
-fn explored(parts: &[Automaton], clauses: &[Clause]) -> Explored {
+fn explored(parts: &[Automaton], clauses: &[Clause]) -> ExploredProduct {
     let parts: Vec<&Automaton> = parts.iter().collect();
     let whole = reachable::compose(&parts, &memory()).unwrap();
     let holds =
@@ -377,7 +377,7 @@ fn explored(parts: &[Automaton], clauses: &[Clause]) -> Explored {
         next = to.filter(|to| !reached[*to as usize]).sorted_unstable().dedup().collect();
         levels += 1;
     }
-    Explored {
+    ExploredProduct {
         states: whole.states() as u64,
         transitions: whole.transitions() as u64,
         stuck: stuck.count() as u64,
@@ -407,7 +407,7 @@ fn the_reachable_product_is_counted_on_the_device() {
     let all = circuits(600);
     for device in devices() {
         let engine = Explorer::new(&device).unwrap();
-        let (mut sum, mut silent) = (Explored::default(), 0);
+        let (mut sum, mut silent) = (ExploredProduct::default(), 0);
         for (at, family) in all.iter().enumerate() {
             let parts: Vec<&Automaton> = family.iter().collect();
             let expected = explored(family, &clauses);
@@ -429,7 +429,7 @@ fn the_reachable_product_is_counted_on_the_device() {
                 assert_eq!(found, expected, "{at} {sizes:?}");
             }
             let found = engine.explore(&halves, None, sizes[0], &memory()).unwrap();
-            assert_eq!(found, Explored { broken: 0, ..expected }, "{at}");
+            assert_eq!(found, ExploredProduct { broken: 0, ..expected }, "{at}");
             sum.states += expected.states;
             sum.stuck += expected.stuck;
             sum.broken += expected.broken;

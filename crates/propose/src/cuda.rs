@@ -236,8 +236,7 @@ pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
             Some(number) if !draft.knows(name) => Ok::<_, ()>(Expr::Int(*number)),
             _ => Ok(Expr::Name(name.clone())),
         };
-        let size = size.replace(&mut { known }).ok()?;
-        Some(size)
+        size.replace(&mut { known }).ok()
     };
     // A dimension that the kernel does not use is 1 where the host alone knows it.
     let unused = |draft: &Draft, d: usize, size: SymbolExpr| match &size {
@@ -248,8 +247,7 @@ pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
         let sizes = all.iter().enumerate();
         sizes.map(|(d, s)| Some(unused(draft, d, size(draft, s)?))).collect_vec()
     };
-    let block = sizes(draft, &launch.block);
-    let grid = sizes(draft, &launch.grid);
+    let [block, grid] = [&launch.block, &launch.grid].map(|all| sizes(draft, all));
     let Some(block) = block.into_iter().collect::<Option<Vec<_>>>() else { return };
     let one = |size: &Option<&SymbolExpr>| matches!(size, Some(Expr::Int(1)));
     let used = |d: &usize| !one(&block.get(*d)) || !one(&grid.get(*d).and_then(Option::as_ref));
@@ -272,7 +270,12 @@ pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
         whole_groups(draft, groups);
     }
     shared(draft, kernel, launch, &size);
-    let known = draft.request.global.len() == dimensions;
+    launch_said(draft, kernel, launch);
+}
+
+/// Notes which launch was taken.
+fn launch_said(draft: &mut Draft, kernel: &KernelSignature, launch: &SourceLaunch) {
+    let known = draft.request.global.len() == draft.dimensions;
     let others = kernel.launches.iter().filter(|other| *other != launch).map(|other| other.line);
     let others = others.unique().map(|line| line.to_string()).join(", ");
     let others = if others.is_empty() { others } else { format!("; others in lines {others}") };

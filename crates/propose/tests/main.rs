@@ -614,7 +614,8 @@ fn headers_are_looked_up_in_the_project() {
     };
     let path = write(
         "src/kernels/a.cl",
-        "#include \"common/defs.h\"\nkernel void k(global float *a) { a[get_global_id(0)] = FIVE; }",
+        "#include \"common/defs.h\"\n\
+         kernel void k(global float *a) { a[get_global_id(0)] = FIVE; }",
     );
     write("include/common/defs.h", "#include \"five.h\"\n");
     write("include/detail/five.h", "#define FIVE 5.0f\n");

@@ -1,7 +1,7 @@
 //! The reachable product counted on a device: breadth first, without a step kept.
 //!
 //! The halves of the product are copied to the device once. Its states stay there: in a list, by
-//! levels, and in a table that tells which are known. Forty bytes return for each level. Where the
+//! levels, and in a table of those that are known. Forty bytes return for each level. Where the
 //! list or the table has no room for a level, both are made larger, the table is filled anew from
 //! the list, and the level is repeated, as it adds nothing but keys that belong there.
 
@@ -25,9 +25,9 @@ const ROOM: usize = 1 << 16;
 /// Places of the table for each key that there is room for.
 const PLACES: usize = 2;
 
-/// What a reachable product comes to.
+/// How large a reachable product is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Explored {
+pub struct ExploredProduct {
     /// States that can be reached.
     pub states: u64,
     /// Steps that leave them, without idle loops.
@@ -117,7 +117,7 @@ impl Explorer {
         clauses: Option<&[Clause]>,
         sizes: ExploreSizes,
         limits: &ProductLimits,
-    ) -> MultiplierResult<Explored> {
+    ) -> MultiplierResult<ExploredProduct> {
         Work::new(self, (halves, clauses), sizes, limits)?.run()
     }
 }
@@ -154,8 +154,9 @@ impl<'a> Work<'a> {
         Ok(work)
     }
 
-    fn run(mut self) -> MultiplierResult<Explored> {
-        let (mut all, mut from, mut known) = (Explored::default(), 0, self.halves.initial.len());
+    fn run(mut self) -> MultiplierResult<ExploredProduct> {
+        let (mut all, mut from, mut known) =
+            (ExploredProduct::default(), 0, self.halves.initial.len());
         while from < known {
             self.limits.go_on()?;
             let [now, steps, stuck, broken, full] = self.level(from, known)?;

@@ -9,7 +9,7 @@ mod multiplier;
 mod stream;
 mod tally;
 
-pub use explore::{EXPLORE_KERNELS, ExploreSizes, Explored, Explorer};
+pub use explore::{EXPLORE_KERNELS, ExploreSizes, ExploredProduct, Explorer};
 pub use multiplier::{KERNELS, Multiplier, MultiplierError, MultiplierResult, RowsIn, agree};
 pub use stream::{Maker, tallied};
 pub use tally::{Clause, TalliesIn};

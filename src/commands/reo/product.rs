@@ -67,9 +67,9 @@ impl Work<'_> {
     pub fn product(&self, ranks: &mut Ranks) -> Result<Option<Made>, CliError> {
         let args = self.args;
         if args.mode == Mode::Reachable && args.device != DeviceChoice::Cpu && !args.blocks.stream {
-            let why = "--device is for --mode dense, and for --stream, which counts; a reachable \
-                       product that is kept is made by the processors";
-            return Err(input(why));
+            return Err(input(
+                "--device makes dense products, and counts reachable ones (--stream)",
+            ));
         }
         match args.mode {
             Mode::Dense if args.blocks.stream => self.in_blocks(ranks).map(Some),
@@ -100,15 +100,9 @@ impl Work<'_> {
     /// The reachable product in blocks.
     fn searched(&self, ranks: &mut Ranks) -> Result<Made, CliError> {
         let job = self.args.blocks.job(self.connector, self.limits, &self.line);
-        let chosen = if self.args.device == DeviceChoice::All {
-            DeviceChoice::OpenCl
-        } else {
-            self.args.device
-        };
-        if let Some(device) = devices(chosen)?.first() {
-            let explorer = Explorer::new(device).map_err(input)?;
-            let streamed = job.explored(&explorer).map_err(input)?;
-            return Ok(not_kept(streamed, device.name.clone()));
+        if let Some(device) = devices(self.args.device)?.first() {
+            let made = Explorer::new(device).map_err(input)?;
+            return Ok(not_kept(job.explored(&made).map_err(input)?, device.name.clone()));
         }
         if ranks.is_first() && parts(self.connector).iter().any(|part| !part.is_plain()) {
             note!(

@@ -134,7 +134,7 @@ impl<'tu> Tree<'_, 'tu> {
         self.method_of(entity, callee, object, arguments)
     }
 
-    /// `Class::function(x)`; of the vendor's classes what is a constant, such as the limits of types.
+    /// `Class::function(x)`; of the vendor's classes what is a constant, such as limits of types.
     fn static_method(
         &mut self,
         entity: &Entity<'tu>,

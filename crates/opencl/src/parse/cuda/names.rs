@@ -224,8 +224,8 @@ impl<'tu> Tree<'_, 'tu> {
         self.plain_call(entity, "read_imagef", vec![texture, coordinates])
     }
 
-    /// `sincosf(x, &s, &c)` as `s = x, c = cos(s), s = sin(s)`, so that x is evaluated once; an x that
-    /// is simple stays where it is.
+    /// `sincosf(x, &s, &c)` as `s = x, c = cos(s), s = sin(s)`, so that x is evaluated once; an x
+    /// that is simple stays where it is.
     fn sine_and_cosine(&mut self, entity: &Entity<'tu>, name: &str, arguments: &[CExpr]) -> CExpr {
         let [x, sine, cosine] = arguments else { return self.unread(entity, "a call") };
         let start = if name.starts_with("__") { "native_" } else { "" };

@@ -147,9 +147,8 @@ impl Expander<'_> {
                 continue;
             };
             if !other.eq_ignore_ascii_case(ty) {
-                self.notes.add(format!(
-                    "`{node}` has data of type {other} in `{first}`, and of type {ty} in `{component}`"
-                ));
+                let first = format!("`{node}` has data of type {other} in `{first}`");
+                self.notes.add(format!("{first}, and of type {ty} in `{component}`"));
             }
         }
     }
