@@ -115,7 +115,7 @@ fn sampler(numbers: &Value) -> Option<CapturedArgument> {
     let normalised = number(0).filter(|n| matches!(n, 0 | 1))?;
     let addressing = number(1).filter(|n| (0x1130..=0x1134).contains(n))? - 0x1130;
     let filter = number(2).filter(|n| matches!(n, 0x1140 | 0x1141))? - 0x1140;
-    Some(CapturedArgument::Sampler(normalised | 2 * addressing | 0x10 << filter))
+    Some(CapturedArgument::Sampler(normalised | (2 * addressing) | (0x10 << filter)))
 }
 
 impl CapturedKernel {

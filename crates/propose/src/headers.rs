@@ -52,7 +52,7 @@ pub(crate) fn including(path: &Path) -> Option<PathBuf> {
     names.retain(|name| name != own && SOURCES.iter().any(|ending| name.ends_with(ending)));
     names.sort_unstable();
     let includes = |name: &String| {
-        let text = tickbound_input::text(&folder.join(name)).unwrap_or_default();
+        let text = tickbound_input::text(folder.join(name)).unwrap_or_default();
         let mut files = text.lines().filter_map(tickbound_opencl::include_name);
         files.any(|file| file.trim_start_matches("./") == own)
     };
