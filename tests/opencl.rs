@@ -394,7 +394,8 @@ fn plain(parts: &[Automaton]) -> Vec<Automaton> {
 fn circuits(count: usize) -> Vec<Vec<Automaton>> {
     let mut runner = TestRunner::deterministic();
     let mut circuit = |at: usize| {
-        let mut parts = family(1..=5, at.is_multiple_of(2)).new_tree(&mut runner).unwrap().current();
+        let mut parts =
+            family(1..=5, at.is_multiple_of(2)).new_tree(&mut runner).unwrap().current();
         parts.extend(apart(&mut Symbols::new(), at % 7));
         plain(&parts)
     };
