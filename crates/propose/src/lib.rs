@@ -126,14 +126,17 @@ pub fn propose(
     if let Some(proposal) = without.filter(fits) {
         return proposal;
     }
-    let Err(ProposeError::Read(_) | ProposeError::Undefined { .. }) = &first else { return first };
+    if !matches!(&first, Ok(_) | Err(ProposeError::Read(_) | ProposeError::Undefined { .. })) {
+        return first;
+    }
     // What it needs may stand before the line that includes it.
     let Some(other) = headers::including(path) else { return first };
     let names = [path, &other].map(|path| path.file_name().unwrap_or_default().display());
     let note = format!("source: {}, which includes {}", names[1], names[0]);
     let (with_headers, mut said) = self::with_headers(&other, request)?;
     said.push(note);
-    tried(&other, &with_headers, said).or(first)
+    let second = tried(&other, &with_headers, said);
+    if fits(&second) || first.is_err() && second.is_ok() { second } else { first }
 }
 
 /// The request with the folders of headers that lie elsewhere in the project, and notes of these.

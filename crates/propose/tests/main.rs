@@ -638,6 +638,28 @@ fn headers_are_looked_up_in_the_project() {
     assert_eq!(proposal.problem["kernel"]["include"], json!(["near"]));
 }
 
+/// A part of a source is read through the source that includes it.
+#[test]
+fn parts_are_read_through_the_source_that_includes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let part = "__global__ void step(Node *nodes, int n) {\n\
+                int i = blockIdx.x * blockDim.x + threadIdx.x;\n\
+                if (i < n) nodes[i].cost += nodes[i].edges; }\n";
+    let path = write("part.cu", part);
+    assert!(of_file(&path, &request()).is_err());
+    write("bfs.cu", "struct Node { int edges, cost; };\n#include \"./part.cu\"\n");
+    write("other.cu", "#include \"apart.cu\"\n");
+    let proposal = of_file(&path, &request()).unwrap();
+    assert_eq!((proposal.fault, &proposal.problem["kernel"]["opencl"]), (None, &json!("bfs.cu")));
+    let note = "source: bfs.cu, which includes part.cu".to_owned();
+    assert!(proposal.notes.contains(&note), "{:?}", proposal.notes);
+}
+
 /// Functions that another file defines, and folders for `#include`.
 #[test]
 fn files_before_the_source() {

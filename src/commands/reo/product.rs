@@ -66,7 +66,7 @@ impl Work<'_> {
         let args = self.args;
         if args.mode == Mode::Reachable && args.device != DeviceChoice::Cpu && !args.blocks.stream {
             return Err(input(
-                "--device makes dense products, and counts reachable ones (--stream)",
+                "--device is for --mode dense, or for --stream, which counts the reachable states",
             ));
         }
         match args.mode {
