@@ -6,7 +6,7 @@
 
 use crate::families;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use families::{apart, by_definition, chain, family};
 use itertools::Itertools;
@@ -21,7 +21,7 @@ use tickbound_measure::expected::DeviceCompare;
 use tickbound_measure::guarded::{Breach, Guarded, Round, Side, ZONE};
 use tickbound_model::source::ElementType;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::limits::{ProductLimits, Stopped};
+use tickbound_reo::limits::{ProductLimits, ProductProgress, Stopped};
 use tickbound_reo::product::dense::{
     BatchPlan, CellData, CellTally, DenseError, DensePlan, DenseStream, Matrix, RowBlock, RowsOf,
     batch, fold, plan,
@@ -383,6 +383,7 @@ fn explored(parts: &[Automaton], clauses: &[Clause]) -> ExploredProduct {
         stuck: stuck.count() as u64,
         broken: broken.count() as u64,
         levels,
+        complete: true,
     }
 }
 
@@ -479,6 +480,16 @@ fn the_reachable_product_within_limits_and_with_faulty_kernels() {
         let limits = ProductLimits { stop: &stop, ..memory() };
         let stopped = engine.explore(&halves, None, ExploreSizes::default(), &limits);
         assert_eq!(stopped, Err(Stopped::Interrupted.into()));
+        // Empty, the first full, and the second full, which three steps leave: it moves on, the
+        // first fills again, or both.
+        let stop = AtomicBool::new(false);
+        let progress = |now: ProductProgress| stop.store(now.transitions == 5, Ordering::Relaxed);
+        let limits = ProductLimits { stop: &stop, progress: &progress, ..memory() };
+        let kept = engine.explore(&halves, Some(&[]), ExploreSizes::default(), &limits);
+        let (states, levels) = (3, 3);
+        let first =
+            ExploredProduct { states, transitions: 5, broken: 5, levels, ..Default::default() };
+        assert_eq!(kept, Ok(first));
     }
 }
 

@@ -36,8 +36,10 @@ pub struct ExploredProduct {
     pub stuck: u64,
     /// Steps that fulfil none of the clauses.
     pub broken: u64,
-    /// The greatest number of steps that a state is away from the nearest initial one, and 1.
+    /// Levels: sets of states equally many steps away from the nearest initial one.
     pub levels: u64,
+    /// Whether all levels were explored; if not, the numbers are of the states explored.
+    pub complete: bool,
 }
 
 /// How much memory is taken at first, and how work is divided.
@@ -158,7 +160,10 @@ impl<'a> Work<'a> {
         let (mut all, mut from, mut known) =
             (ExploredProduct::default(), 0, self.halves.initial.len());
         while from < known {
-            self.limits.go_on()?;
+            if let Err(stopped) = self.limits.go_on() {
+                let kept = ExploredProduct { states: from as u64, ..all };
+                return if from > 0 { Ok(kept) } else { Err(stopped.into()) };
+            }
             let [now, steps, stuck, broken, full] = self.level(from, known)?;
             let (room, places) = (self.keys.len(), self.table.len());
             if full != 0 {
@@ -180,7 +185,7 @@ impl<'a> Work<'a> {
                 self.resize((room, 2 * places), known)?;
             }
         }
-        Ok(all)
+        Ok(ExploredProduct { complete: true, ..all })
     }
 
     /// Makes a list with room for `room` keys, of which the first `known` are kept, and a table of

@@ -167,7 +167,7 @@ impl StreamJob<'_> {
         let job = StreamJob { limits: &limits, ..*self };
         let (tally, complete) =
             search::searched(&job, &product, steps, &conditions, dataset, ranks)?;
-        Ok(streamed(tally, &conditions, false, StreamExtent::Search { complete }))
+        Ok(streamed(tally, &conditions, false, StreamExtent::Search { levels: None, complete }))
     }
 
     /// Counts the reachable product of the connector's parts on a device.
@@ -199,7 +199,8 @@ impl StreamJob<'_> {
             broken: found.broken,
             ..CellTally::default()
         };
-        Ok(streamed(tally, &conditions, false, StreamExtent::Levels(found.levels)))
+        let (levels, complete) = (Some(found.levels), found.complete);
+        Ok(streamed(tally, &conditions, false, StreamExtent::Search { levels, complete }))
     }
 
     /// Bytes for the search, beside three blocks: one being filled, one waiting, one being encoded.

@@ -56,11 +56,11 @@ pub struct Streamed {
 pub enum StreamExtent {
     /// All of a product of which that was not known before, or not.
     Search {
+        /// Levels counted on a device; their states have no numbers, and there is no checksum.
+        levels: Option<u64>,
         /// Whether it is all.
         complete: bool,
     },
-    /// All, counted by levels on a device; its states have no numbers, and it has no checksum.
-    Levels(u64),
     /// Of blocks and states that are known before.
     Blocks {
         /// Blocks that are there.
@@ -76,8 +76,7 @@ impl Streamed {
     /// Whether every block was made.
     pub fn is_complete(&self) -> bool {
         match self.extent {
-            StreamExtent::Search { complete } => complete,
-            StreamExtent::Levels(_) => true,
+            StreamExtent::Search { complete, .. } => complete,
             StreamExtent::Blocks { done, blocks, .. } => done == blocks,
         }
     }

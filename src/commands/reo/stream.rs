@@ -81,7 +81,7 @@ pub(super) fn text(streamed: &Streamed, connector: &Connector) -> String {
         text += &format!("with idle loops {} transitions, ", tally.checksum.steps);
     }
     match streamed.extent {
-        StreamExtent::Levels(levels) => text += &format!("{levels} levels\n"),
+        StreamExtent::Search { levels: Some(done), .. } => text += &format!("{done} levels\n"),
         _ => text += &format!("checksum {:016x}\n", tally.digest),
     }
     match tally.first_stuck {
@@ -107,7 +107,7 @@ pub(super) fn text(streamed: &Streamed, connector: &Connector) -> String {
     }
     match streamed.extent {
         _ if streamed.is_complete() => {}
-        StreamExtent::Search { .. } | StreamExtent::Levels(_) => {
+        StreamExtent::Search { .. } => {
             text += &format!("  stopped after {} states: this is of these alone\n", tally.states);
         }
         StreamExtent::Blocks { done, blocks, states } => {
@@ -127,8 +127,8 @@ pub(super) fn add_to(object: &mut Map<String, Value>, streamed: &Streamed, conne
     if streamed.idle {
         object.insert("algebraic_transitions".into(), json!(tally.checksum.steps));
     }
-    if let StreamExtent::Levels(levels) = streamed.extent {
-        object.insert("levels".into(), json!(levels));
+    if let StreamExtent::Search { levels: Some(done), .. } = streamed.extent {
+        object.insert("levels".into(), json!(done));
     } else {
         object.insert("checksum".into(), json!(format!("{:016x}", tally.digest)));
         object.insert("first_stuck".into(), json!(tally.first_stuck));
