@@ -419,11 +419,16 @@ fn the_reachable_product_is_counted_on_the_device() {
             let group = Some([1, 7, 64, 256][at % 4]);
             // Room for one key, for as many as there are, and a table that is nearly full.
             let states = expected.states as usize;
-            let full =
-                ExploreSizes { group, room: states, places: states + states / 99, load: 100 };
+            let full = ExploreSizes {
+                group,
+                room: states,
+                places: states + states / 99,
+                load: 100,
+                part: 7,
+            };
             let sizes = [
                 ExploreSizes { group, ..ExploreSizes::default() },
-                ExploreSizes { group, room: 1, places: 1, load: 100 },
+                ExploreSizes { group, room: 1, places: 1, load: 100, part: 3 },
                 full,
             ];
             for sizes in sizes {
@@ -483,7 +488,7 @@ fn the_reachable_product_within_limits_and_with_faulty_kernels() {
         // Empty, the first full, and the second full, which three steps leave: it moves on, the
         // first fills again, or both.
         let stop = AtomicBool::new(false);
-        let progress = |now: ProductProgress| stop.store(now.transitions == 5, Ordering::Relaxed);
+        let progress = |now: ProductProgress| stop.store(now.transitions == 2, Ordering::Relaxed);
         let limits = ProductLimits { stop: &stop, progress: &progress, ..memory() };
         let kept = engine.explore(&halves, Some(&[]), ExploreSizes::default(), &limits);
         let (states, levels) = (3, 3);

@@ -1,14 +1,16 @@
 //! The reachable product counted on a device: breadth first, without a step kept.
 //!
 //! The halves of the product are copied to the device once. Its states stay there: in a list, by
-//! levels, and in a table of those that are known. Forty bytes return for each level. Where the
-//! list or the table has no room for a level, both are made larger, the table is filled anew from
-//! the list, and the level is repeated, as it adds nothing but keys that belong there.
+//! levels, and in a table of those that are known. A launch explores a level, or part of a large
+//! one; forty bytes return. Where the list or the table has no room, both are made larger, the
+//! table is filled anew from the list, and the launch repeated: it adds keys that belong there.
+
+use std::ops::Range;
 
 use tickbound_device::{
     Arg, Buffer, Device, DeviceError, DeviceKernel, DeviceKind, DeviceProgram, Session,
 };
-use tickbound_reo::limits::{ProductLimits, ProductProgress};
+use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::halves::{HalfRows, Halves};
 
 use super::multiplier::{GROUP, MultiplierResult};
@@ -17,7 +19,7 @@ use super::tally::Clause;
 /// The kernels that devices are given.
 pub const EXPLORE_KERNELS: &str = include_str!("explore.cl");
 
-/// Words that return for each level.
+/// Words that return of each launch.
 const TOTALS: usize = 5;
 const MAX_GROUPS: usize = 1 << 14;
 /// Keys for which there is room at first.
@@ -53,11 +55,13 @@ pub struct ExploreSizes {
     pub places: usize,
     /// The part of the table, in percent, above which it is made larger before it is full.
     pub load: u32,
+    /// States that a launch explores at most, at least 1; an interrupt waits for its end.
+    pub part: usize,
 }
 
 impl Default for ExploreSizes {
     fn default() -> Self {
-        ExploreSizes { group: None, room: ROOM, places: PLACES * ROOM, load: 50 }
+        ExploreSizes { group: None, room: ROOM, places: PLACES * ROOM, load: 50, part: 1 << 16 }
     }
 }
 
@@ -81,7 +85,7 @@ struct Work<'a> {
     keys: Buffer<u64>,
     table: Buffer<u64>,
     totals: Buffer<u64>,
-    load: u32,
+    sizes: ExploreSizes,
 }
 
 impl Explorer {
@@ -150,38 +154,36 @@ impl<'a> Work<'a> {
             keys: session.upload(&halves.initial)?,
             table: session.buffer(1)?,
             totals: session.buffer(TOTALS)?,
-            load: sizes.load,
+            sizes,
         };
         work.resize((sizes.room.max(halves.initial.len()), sizes.places), halves.initial.len())?;
         Ok(work)
     }
 
     fn run(mut self) -> MultiplierResult<ExploredProduct> {
-        let (mut all, mut from, mut known) =
-            (ExploredProduct::default(), 0, self.halves.initial.len());
+        let (mut all, mut known) = (ExploredProduct::default(), self.halves.initial.len());
+        let (mut from, mut end) = (0, known);
         while from < known {
-            if let Err(stopped) = self.limits.go_on() {
+            if let Err(stopped) = self.limits.go_on_from(None, all.states, all.transitions) {
                 let kept = ExploredProduct { states: from as u64, ..all };
                 return if from > 0 { Ok(kept) } else { Err(stopped.into()) };
             }
-            let [now, steps, stuck, broken, full] = self.level(from, known)?;
+            let to = end.min(from + self.sizes.part);
+            let [now, steps, stuck, broken, full] = self.part(from..to, known)?;
             let (room, places) = (self.keys.len(), self.table.len());
             if full != 0 {
                 self.resize((2 * room, 2 * places), known)?;
                 continue;
             }
-            (from, known) = (known, now as usize);
+            (from, known) = (to, now as usize);
             all.states = now;
             all.transitions += steps;
             all.stuck += stuck;
             all.broken += broken;
-            all.levels += 1;
-            (self.limits.progress)(ProductProgress {
-                states: now,
-                transitions: all.transitions,
-                ..ProductProgress::default()
-            });
-            if known as u128 * 100 > places as u128 * u128::from(self.load) {
+            if from == end {
+                (end, all.levels) = (known, all.levels + 1);
+            }
+            if known as u128 * 100 > places as u128 * u128::from(self.sizes.load) {
                 self.resize((room, 2 * places), known)?;
             }
         }
@@ -225,17 +227,17 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Explores the states `from` .. `to` of the list; the totals.
-    fn level(&self, from: usize, to: usize) -> MultiplierResult<[u64; TOTALS]> {
+    /// Explores these of the `known` states of the list; the totals.
+    fn part(&self, states: Range<usize>, known: usize) -> MultiplierResult<[u64; TOTALS]> {
         let (session, engine) = (&self.engine.session, self.engine);
-        let mut totals = [to as u64, 0, 0, 0, 0];
+        let mut totals = [known as u64, 0, 0, 0, 0];
         session.write(&self.totals, 0, &totals)?;
         let [left, right] = &self.factors;
         let (clauses, count, checked) = &self.clauses;
         let arguments = [
             Arg::buffer(&self.keys),
-            Arg::U64(from as u64),
-            Arg::U64(to as u64),
+            Arg::U64(states.start as u64),
+            Arg::U64(states.end as u64),
             Arg::U64(self.keys.len() as u64),
             Arg::buffer(&self.table),
             Arg::U64(self.table.len() as u64),
@@ -252,7 +254,7 @@ impl<'a> Work<'a> {
             Arg::U32(*count as u32),
             Arg::U32(u32::from(*checked)),
         ];
-        let groups = (to - from).min(MAX_GROUPS);
+        let groups = states.len().min(MAX_GROUPS);
         // SAFETY: groups read the keys of the list, all of which are states of the halves, and
         // steps in the rows of these; keys are written where the list has room, and the table and
         // the totals by atomic operations.

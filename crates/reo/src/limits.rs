@@ -100,12 +100,7 @@ impl ProductLimits<'_> {
     }
 
     /// Whether to go on; if so, reports how far the work is, as in [`ProductProgress`].
-    pub(crate) fn go_on_from(
-        &self,
-        blocks: Option<u64>,
-        states: u64,
-        transitions: u64,
-    ) -> Limited<()> {
+    pub fn go_on_from(&self, blocks: Option<u64>, states: u64, transitions: u64) -> Limited<()> {
         self.go_on()?;
         (self.progress)(ProductProgress { blocks, states, transitions });
         Ok(())

@@ -65,9 +65,7 @@ impl Work<'_> {
     pub fn product(&self, ranks: &mut Ranks) -> Result<Option<Made>, CliError> {
         let args = self.args;
         if args.mode == Mode::Reachable && args.device != DeviceChoice::Cpu && !args.blocks.stream {
-            return Err(input(
-                "--device is for --mode dense, or for --stream, which counts the reachable states",
-            ));
+            return Err(input("--device is for --mode dense, and for --stream, which counts"));
         }
         match args.mode {
             Mode::Dense if args.blocks.stream => self.in_blocks(ranks).map(Some),
