@@ -361,7 +361,7 @@ fn rows_are_counted_on_the_device() {
     }
 }
 
-/// What the reachable product of these parts comes to, made by the processors.
+/// The counts of the reachable product of these parts, computed on the CPU.
 fn explored(parts: &[Automaton], clauses: &[Clause]) -> ExploredProduct {
     let parts: Vec<&Automaton> = parts.iter().collect();
     let whole = reachable::compose(&parts, &memory()).unwrap();

@@ -68,17 +68,17 @@ pub struct Image {
 #[derive(Debug)]
 pub struct ImageSampler(pub(super) opencl3::memory::Sampler);
 
-/// The number of a kind of images, and its dimensions; none of a type that is no image.
-fn kind(type_name: &str) -> (u32, usize) {
-    match type_name.trim_end_matches("_t") {
+/// The constant in `cl.h` of an image type, and its dimensions; `None` for another type.
+fn kind(type_name: &str) -> Option<(u32, usize)> {
+    Some(match type_name.trim_end_matches("_t") {
         "image1d" => (CL_MEM_OBJECT_IMAGE1D, 1),
         "image1d_buffer" => (CL_MEM_OBJECT_IMAGE1D_BUFFER, 1),
         "image1d_array" => (CL_MEM_OBJECT_IMAGE1D_ARRAY, 2),
         "image2d" => (CL_MEM_OBJECT_IMAGE2D, 2),
         "image2d_array" => (CL_MEM_OBJECT_IMAGE2D_ARRAY, 3),
         "image3d" => (CL_MEM_OBJECT_IMAGE3D, 3),
-        _ => (0, 0),
-    }
+        _ => return None,
+    })
 }
 
 impl Session {
@@ -94,11 +94,11 @@ impl Session {
         component: Component,
     ) -> Result<Image, DeviceError> {
         let size = |d: usize| sizes.get(d).copied().unwrap_or(1);
-        let (kind, dimensions) = kind(type_name);
-        if dimensions != sizes.len() {
-            let (type_name, given) = (type_name.to_owned(), sizes.len());
-            return Err(DeviceError::Image { type_name, given });
-        }
+        let given = sizes.len();
+        let known = kind(type_name).filter(|(_, dimensions)| *dimensions == given);
+        let Some((kind, dimensions)) = known else {
+            return Err(DeviceError::Image { type_name: type_name.to_owned(), given });
+        };
         let bytes = sizes.iter().fold(4 * component.bytes(), |all, n| all.saturating_mul(*n));
         let texels = self.buffer(bytes)?;
         let is_array = type_name.contains("array");

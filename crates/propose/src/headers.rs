@@ -66,7 +66,7 @@ fn folder_of(source: &Path, name: &str) -> Option<String> {
     let repository = own.ancestors().position(|folder| folder.join(".git").exists());
     let home = std::env::home_dir();
     let around = own.ancestors().take(1 + repository.unwrap_or(ABOVE));
-    // A folder of all that somebody has is no project.
+    // The home directory and /tmp contain more than one project.
     let around = around.take_while(|folder| {
         folder.parent().is_some() && home.as_deref() != Some(folder) && Path::new("/tmp") != *folder
     });

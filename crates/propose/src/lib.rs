@@ -115,9 +115,9 @@ pub fn propose(
     let fits = |proposal: &Result<Proposal, ProposeError>| {
         proposal.as_ref().is_ok_and(|proposal| proposal.fault.is_none())
     };
-    let (with_headers, said) = with_headers(path, request)?;
+    let (wider, said) = with_headers(path, request)?;
     let were_found = !said.is_empty();
-    let first = tried(path, &with_headers, said);
+    let first = tried(path, &wider, said);
     if fits(&first) {
         return first;
     }
@@ -133,9 +133,9 @@ pub fn propose(
     let Some(other) = headers::including(path) else { return first };
     let names = [path, &other].map(|path| path.file_name().unwrap_or_default().display());
     let note = format!("source: {}, which includes {}", names[1], names[0]);
-    let (with_headers, mut said) = self::with_headers(&other, request)?;
+    let (wider, mut said) = with_headers(&other, request)?;
     said.push(note);
-    let second = tried(&other, &with_headers, said);
+    let second = tried(&other, &wider, said);
     if fits(&second) || first.is_err() && second.is_ok() { second } else { first }
 }
 

@@ -127,15 +127,6 @@ inline void add(struct sums *sums, ulong cell, ulong slot, ulong label)
     sums->labels |= label & kept;
 }
 
-// Whether a label fulfils a clause: a pair of names that must fire and names that must not.
-inline bool holds(ulong label, global const ulong *clauses, uint count)
-{
-    for (uint at = 0; at < count; ++at)
-        if ((label & clauses[2 * at]) == clauses[2 * at] && (label & clauses[2 * at + 1]) == 0)
-            return true;
-    return false;
-}
-
 // Counts rows first .. first + rows of a product, and keeps none of their words. A workgroup takes
 // one row after another; its items share the cells of one step of the left factor. With `checked`,
 // steps that fulfil none of the clauses are broken. Each group writes its eleven words.

@@ -76,15 +76,6 @@ kernel void fill(global ulong *keys, ulong count, volatile global ulong *table, 
         is_new(&known, keys[at]);
 }
 
-// Whether a label fulfils a clause: a pair of names that must fire and names that must not.
-inline bool holds(ulong label, global const ulong *clauses, uint count)
-{
-    for (uint at = 0; at < count; ++at)
-        if ((label & clauses[2 * at]) == clauses[2 * at] && (label & clauses[2 * at + 1]) == 0)
-            return true;
-    return false;
-}
-
 // The first of labels `from` .. `to`, which are sorted by their shared names, with `names` or more.
 inline uint first_with(global const ulong *labels, uint from, uint to, ulong shared, ulong names)
 {

@@ -17,7 +17,7 @@ use super::multiplier::{GROUP, MultiplierResult};
 use super::tally::Clause;
 
 /// The kernels that devices are given.
-pub const EXPLORE_KERNELS: &str = include_str!("explore.cl");
+pub const EXPLORE_KERNELS: &str = concat!(include_str!("clauses.cl"), include_str!("explore.cl"));
 
 /// Words that return of each launch.
 const TOTALS: usize = 5;
@@ -168,7 +168,7 @@ impl<'a> Work<'a> {
                 let kept = ExploredProduct { states: from as u64, ..all };
                 return if from > 0 { Ok(kept) } else { Err(stopped.into()) };
             }
-            let to = end.min(from + self.sizes.part);
+            let to = end.min(from + self.sizes.part.max(1));
             let [now, steps, stuck, broken, full] = self.part(from..to, known)?;
             let (room, places) = (self.keys.len(), self.table.len());
             if full != 0 {

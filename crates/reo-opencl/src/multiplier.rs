@@ -68,7 +68,7 @@ pub struct Multiplier {
 }
 
 /// The kernels that devices are given.
-pub const KERNELS: &str = include_str!("dense.cl");
+pub const KERNELS: &str = concat!(include_str!("clauses.cl"), include_str!("dense.cl"));
 
 impl Multiplier {
     /// Opens a device and builds the kernels for it.

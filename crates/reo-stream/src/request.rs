@@ -56,7 +56,7 @@ pub struct Streamed {
 pub enum StreamExtent {
     /// All of a product of which that was not known before, or not.
     Search {
-        /// Levels counted on a device; their states have no numbers, and there is no checksum.
+        /// Levels counted on a device; there, states are not numbered and have no checksum.
         levels: Option<u64>,
         /// Whether it is all.
         complete: bool,

@@ -12,11 +12,11 @@ use itertools::Itertools;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use tickbound_model::{Configuration, Problem};
 use tickbound_simulator::simulate;
-use tickbound_solver::{LeastTime, SearchOptions, SolveError, least, tune, within};
+use tickbound_solver::{LeastTime, SearchOptions, SolveError, within};
 use tickbound_timing::Cost;
 
 use crate::request::RuleError;
-use crate::times::{longest, loss_between};
+use crate::times::{exact_cost, least_time, longest, loss_between, ticks};
 
 /// Most configurations that are listed at a size for the proof.
 const MAX_LISTED: usize = 20_000;
@@ -91,14 +91,8 @@ impl<'m> AtSize<'m> {
     fn new(request: &MixRequest<'m>, place: usize) -> Result<AtSize<'m>, RuleError> {
         let (name, weight) = &request.sizes[place];
         let problem = (request.problem_at)(place)?;
-        let cost = Cost::new(&problem).ok().filter(Cost::is_exact);
-        let (options, interrupt) = (&request.options, request.interrupt);
-        let least = match least(&problem, &[], options, interrupt) {
-            Ok(LeastTime::NoClosedForm) => {
-                tune(&problem, options, interrupt, &|_| {}).map(LeastTime::from)
-            }
-            found => found,
-        };
+        let cost = exact_cost(&problem);
+        let least = least_time(&problem, &[], &request.options, request.interrupt);
         let least = least.map_err(|error| RuleError::At { size: name.clone(), error })?;
         Ok(AtSize { name, weight: (*weight).into(), problem, least, cost })
     }
@@ -110,10 +104,7 @@ impl<'m> AtSize<'m> {
     /// The ticks of a configuration; `None` if it is not valid here.
     fn time(&self, configuration: &Configuration) -> Option<i64> {
         let bound = self.problem.bind_configuration(configuration).ok()?;
-        match &self.cost {
-            Some(cost) => cost.term().value(&bound.env).ok(),
-            None => simulate(&self.problem, &bound, &Default::default()).ok().map(|run| run.time),
-        }
+        ticks(&self.problem, self.cost.as_ref(), &bound)
     }
 
     /// The ticks of a configuration, run by the simulator.

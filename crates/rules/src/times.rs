@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Bound, Configuration, Problem};
 use tickbound_simulator::simulate;
-use tickbound_solver::{LeastTime, SolveError, least, tune, within};
+use tickbound_solver::{LeastTime, SearchOptions, SolveError, least, tune, within};
 use tickbound_timing::Cost;
 
 use crate::request::{RuleError, RuleRequest};
@@ -70,10 +70,11 @@ impl<'r> Times<'r> {
             let problem = (self.request.problem_at)(size)?;
             let whole = known.iter().map(|variant| whole(&values, variant));
             let known: Vec<Configuration> = whole.collect();
-            let least = self.least_of(&problem, &known);
+            let RuleRequest { options, interrupt, .. } = self.request;
+            let least = least_time(&problem, &known, options, interrupt);
             let least = least.map_err(|error| RuleError::at(self.request, size, error))?;
             let model = matches!(least, LeastTime::Proved(_)).then(|| {
-                let cost = Cost::new(&problem).ok().filter(Cost::is_exact);
+                let cost = exact_cost(&problem);
                 (problem, cost)
             });
             // Another thread never has the same size.
@@ -82,19 +83,6 @@ impl<'r> Times<'r> {
             (self.request.progress)(&format!("least times of {done} of {} sizes", self.at.len()));
             Ok(())
         })
-    }
-
-    fn least_of(
-        &self,
-        problem: &Problem,
-        known: &[Configuration],
-    ) -> Result<LeastTime, SolveError> {
-        let RuleRequest { options, interrupt, .. } = self.request;
-        let found = least(problem, known, options, interrupt)?;
-        if found != LeastTime::NoClosedForm {
-            return Ok(found);
-        }
-        Ok(tune(problem, options, interrupt, &|_| {})?.into())
     }
 
     /// Variants whose time at a size is within a loss, in millionths, of the least.
@@ -115,10 +103,7 @@ impl<'r> Times<'r> {
     pub fn time(&self, size: usize, variant: &[i64]) -> Option<i64> {
         let (problem, cost) = self.model(size)?;
         let bound = self.bound(problem, size, variant)?;
-        match cost {
-            Some(cost) => cost.term().value(&bound.env).ok(),
-            None => simulate(problem, &bound, &Default::default()).ok().map(|run| run.time),
-        }
+        ticks(problem, cost.as_ref(), &bound)
     }
 
     fn model(&self, size: usize) -> Option<&(Problem, Option<Cost>)> {
@@ -178,4 +163,30 @@ pub(crate) fn loss_between(time: i64, least: i64) -> u64 {
     let more = i128::from(time.saturating_sub(least).max(0)) * 1_000_000;
     let least = i128::from(least.max(1));
     u64::try_from((more + least - 1) / least).unwrap_or(u64::MAX)
+}
+
+/// The least time of a problem, also where it has no closed form; `known` are tried first.
+pub(crate) fn least_time(
+    problem: &Problem,
+    known: &[Configuration],
+    options: &SearchOptions,
+    interrupt: &AtomicBool,
+) -> Result<LeastTime, SolveError> {
+    match least(problem, known, options, interrupt)? {
+        LeastTime::NoClosedForm => Ok(tune(problem, options, interrupt, &|_| {})?.into()),
+        found => Ok(found),
+    }
+}
+
+/// The run time in closed form, if it has one that is exact.
+pub(crate) fn exact_cost(problem: &Problem) -> Option<Cost> {
+    Cost::new(problem).ok().filter(Cost::is_exact)
+}
+
+/// The ticks of a configuration: by the closed form, else simulated.
+pub(crate) fn ticks(problem: &Problem, cost: Option<&Cost>, bound: &Bound) -> Option<i64> {
+    match cost {
+        Some(cost) => cost.term().value(&bound.env).ok(),
+        None => simulate(problem, bound, &Default::default()).ok().map(|run| run.time),
+    }
 }
