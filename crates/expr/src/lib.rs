@@ -18,11 +18,13 @@ mod eval;
 mod expr;
 mod hint;
 pub mod interval;
+mod operations;
 pub mod parse;
 mod partial_eval;
 mod python;
 pub mod restrict;
 mod simplify;
+pub mod staged;
 
 pub use eval::EvalError;
 pub use expr::{BinaryOp, Expr, Function, Slot};

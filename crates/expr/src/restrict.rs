@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::eval::{integer_binary, integer_call};
 use super::expr::{BinaryOp, Expr, Function, Slot};
+use super::operations::{Operation, Operations, Part};
 
 /// The values of an expression in some environments; `None`: it has no value there.
 type Values = Arc<[Option<i64>]>;
@@ -47,7 +48,7 @@ impl Expr {
 pub struct Restriction {
     common: Vec<i64>,
     envs: Vec<Vec<i64>>,
-    nodes: Nodes,
+    operations: Operations,
     known: HashMap<Part, (Part, Values)>,
 }
 
@@ -65,96 +66,23 @@ impl Restriction {
         if self.envs.is_empty() {
             return expr.clone();
         }
-        if self.nodes.all.len().saturating_mul(self.envs.len()) > MAX_KEPT {
-            (self.nodes, self.known) = Default::default();
+        if self.operations.all.len().saturating_mul(self.envs.len()) > MAX_KEPT {
+            (self.operations, self.known) = Default::default();
         }
-        let root = self.nodes.add_all(expr);
+        let root = self.operations.add_all(expr);
         let envs: Vec<&[i64]> = self.envs.iter().map(Vec::as_slice).collect();
         let known = std::mem::take(&mut self.known);
-        let mut over = Over { nodes: &mut self.nodes, common: &self.common, envs: &envs, known };
+        let mut over =
+            Over { operations: &mut self.operations, common: &self.common, envs: &envs, known };
         let (root, _) = over.of(root);
         self.known = over.known;
-        self.nodes.whole(root)
-    }
-}
-
-/// The number of a part of an expression, of which equal parts have one.
-type Part = u32;
-
-/// An operation with numbers for its parts.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Node {
-    Int(i64),
-    Name(Slot),
-    Neg(Part),
-    Not(Part),
-    Binary(BinaryOp, Part, Part),
-    /// Condition, and the value if it holds and if not.
-    Conditional(Part, Part, Part),
-    Call(Function, Vec<Part>),
-}
-
-#[derive(Debug, Default)]
-struct Nodes {
-    all: Vec<Node>,
-    numbers: HashMap<Node, Part>,
-}
-
-impl Nodes {
-    fn add(&mut self, node: Node) -> Part {
-        if let Some(number) = self.numbers.get(&node) {
-            return *number;
-        }
-        self.all.push(node.clone());
-        let number = (self.all.len() - 1) as Part;
-        self.numbers.insert(node, number);
-        number
-    }
-
-    fn add_all(&mut self, e: &Expr) -> Part {
-        let node = match e {
-            Expr::Int(n) => Node::Int(*n),
-            Expr::Name(slot) => Node::Name(*slot),
-            Expr::Neg(a) => Node::Neg(self.add_all(a)),
-            Expr::Not(a) => Node::Not(self.add_all(a)),
-            Expr::Binary(op, a, b) => Node::Binary(*op, self.add_all(a), self.add_all(b)),
-            Expr::Conditional(c, a, b) => {
-                Node::Conditional(self.add_all(c), self.add_all(a), self.add_all(b))
-            }
-            Expr::Call(f, all) => Node::Call(*f, all.iter().map(|e| self.add_all(e)).collect()),
-        };
-        self.add(node)
-    }
-
-    fn whole(&self, part: Part) -> Expr {
-        let boxed = |part: &Part| Box::new(self.whole(*part));
-        match &self.all[part as usize] {
-            Node::Int(n) => Expr::Int(*n),
-            Node::Name(slot) => Expr::Name(*slot),
-            Node::Neg(a) => Expr::Neg(boxed(a)),
-            Node::Not(a) => Expr::Not(boxed(a)),
-            Node::Binary(op, a, b) => Expr::Binary(*op, boxed(a), boxed(b)),
-            Node::Conditional(c, a, b) => Expr::Conditional(boxed(c), boxed(a), boxed(b)),
-            Node::Call(f, all) => {
-                Expr::Call(*f, all.iter().map(|part| self.whole(*part)).collect())
-            }
-        }
-    }
-
-    /// Whether it is 0 or 1 for any values.
-    fn is_truth(&self, part: Part) -> bool {
-        use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
-        match &self.all[part as usize] {
-            Node::Not(_) => true,
-            Node::Binary(op, ..) => matches!(op, And | Or | Eq | Ne | Lt | Le | Gt | Ge),
-            _ => false,
-        }
+        self.operations.whole(root)
     }
 }
 
 /// The parts of an expression over at least one environment, with their values.
 struct Over<'n, 'e> {
-    nodes: &'n mut Nodes,
+    operations: &'n mut Operations,
     common: &'n [i64],
     envs: &'n [&'e [i64]],
     known: HashMap<Part, (Part, Values)>,
@@ -165,36 +93,36 @@ impl<'e> Over<'_, 'e> {
         if let Some(known) = self.known.get(&part) {
             return known.clone();
         }
-        let node = self.nodes.all[part as usize].clone();
+        let node = self.operations.all[part as usize].clone();
         let (whole, values) = match &node {
-            Node::Int(n) => (part, self.envs.iter().map(|_| Some(*n)).collect()),
-            Node::Name(slot) => (part, self.named(*slot)),
-            Node::Conditional(c, a, b) => self.of_sides(part, (*c, *a, *b)),
-            Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+            Operation::Int(n) => (part, self.envs.iter().map(|_| Some(*n)).collect()),
+            Operation::Name(slot) => (part, self.named(*slot)),
+            Operation::Conditional(c, a, b) => self.of_sides(part, (*c, *a, *b)),
+            Operation::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
                 self.of_truths(part, *op, (*a, *b))
             }
-            Node::Neg(a) => {
+            Operation::Neg(a) => {
                 let (a, of_a) = self.of(*a);
                 let values = of_a.iter().map(|a| (*a)?.checked_neg()).collect();
-                (self.nodes.add(Node::Neg(a)), values)
+                (self.operations.add(Operation::Neg(a)), values)
             }
-            Node::Not(a) => {
+            Operation::Not(a) => {
                 let (a, of_a) = self.of(*a);
                 let values = of_a.iter().map(|a| Some(i64::from((*a)? == 0))).collect();
-                (self.nodes.add(Node::Not(a)), values)
+                (self.operations.add(Operation::Not(a)), values)
             }
-            Node::Binary(op, a, b) => {
+            Operation::Binary(op, a, b) => {
                 let ((a, of_a), (b, of_b)) = (self.of(*a), self.of(*b));
                 let both = of_a.iter().zip(of_b.iter());
                 let values = both.map(|(a, b)| integer_binary(*op, (*a)?, (*b)?).ok()).collect();
-                (self.nodes.add(Node::Binary(*op, a, b)), values)
+                (self.operations.add(Operation::Binary(*op, a, b)), values)
             }
-            Node::Call(f, parts) => self.of_call(*f, parts),
+            Operation::Call(f, parts) => self.of_call(*f, parts),
         };
         let is_one = |first: &i64| values.iter().all(|v| *v == Some(*first));
         let constant = values.first().copied().flatten().filter(is_one);
-        let known = match constant.filter(|_| !matches!(node, Node::Name(_))) {
-            Some(one) => (self.nodes.add(Node::Int(one)), values),
+        let known = match constant.filter(|_| !matches!(node, Operation::Name(_))) {
+            Some(one) => (self.operations.add(Operation::Int(one)), values),
             None => (whole, values),
         };
         self.known.insert(part, known.clone());
@@ -213,7 +141,7 @@ impl<'e> Over<'_, 'e> {
             true => self.of(part),
             false => {
                 let known = HashMap::default();
-                Over { nodes: self.nodes, common: self.common, envs, known }.of(part)
+                Over { operations: self.operations, common: self.common, envs, known }.of(part)
             }
         }
     }
@@ -235,7 +163,7 @@ impl<'e> Over<'_, 'e> {
         let (mut left, mut right) = (left.iter(), right.iter());
         let value = |v: &Option<i64>| if *v == Some(0) { right.next() } else { left.next() };
         let values = holds.iter().map(value).map(|v| v.copied().flatten()).collect();
-        (self.nodes.add(Node::Conditional(condition, then, otherwise)), values)
+        (self.operations.add(Operation::Conditional(condition, then, otherwise)), values)
     }
 
     /// Both true, or one: the second is not examined where the first decides.
@@ -248,7 +176,7 @@ impl<'e> Over<'_, 'e> {
         let open = self.those(op == BinaryOp::And, &holds);
         if open.is_empty() {
             let values = holds.iter().map(|_| Some(decisive)).collect();
-            return (self.nodes.add(Node::Int(decisive)), values);
+            return (self.operations.add(Operation::Int(decisive)), values);
         }
         let (second, values) = self.within(b, &open);
         let mut values = values.iter().map(|v| v.map(|v| i64::from(v != 0)));
@@ -256,9 +184,9 @@ impl<'e> Over<'_, 'e> {
         let value =
             |v: &Option<i64>| if decided(v) { Some(decisive) } else { values.next().flatten() };
         let values = holds.iter().map(value).collect();
-        match open.len() == holds.len() && self.nodes.is_truth(second) {
+        match open.len() == holds.len() && self.operations.is_truth(second) {
             true => (second, values),
-            false => (self.nodes.add(Node::Binary(op, first, second)), values),
+            false => (self.operations.add(Operation::Binary(op, first, second)), values),
         }
     }
 
@@ -276,12 +204,15 @@ impl<'e> Over<'_, 'e> {
         {
             return (*decides, values);
         }
-        (self.nodes.add(Node::Call(f, parts.iter().map(|(part, _)| *part).collect())), values)
+        (
+            self.operations.add(Operation::Call(f, parts.iter().map(|(part, _)| *part).collect())),
+            values,
+        )
     }
 
     /// A part of which nothing is left out.
     fn as_it_is(&self, part: Part) -> (Part, Values) {
-        let e = self.nodes.whole(part);
+        let e = self.operations.whole(part);
         let value = |env: &&[i64]| e.eval(&[self.common, env].concat()).ok();
         (part, self.envs.iter().map(value).collect())
     }

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use tickbound_expr::Slot;
 use tickbound_expr::interval::Interval;
-use tickbound_expr::{Expr, Slot};
+use tickbound_expr::staged::Staged;
 use tickbound_model::Problem;
 use tickbound_model::space::{Condition, Holds};
 
@@ -23,9 +24,11 @@ pub(super) struct Rows<'r> {
     pub condition: Option<&'r Condition>,
     /// What conditions say, by the last parameter that each mentions.
     pub projections: &'r [Vec<Rc<Projection>>],
-    /// The steps that the expression names, with their tables.
-    pub uses: &'r [(usize, usize)],
-    pub expr: &'r Expr,
+    /// The steps that the expression names, with their tables, by how many parameters have to be
+    /// decided for a value.
+    pub uses: &'r [Vec<(usize, usize)>],
+    /// The expression, in as many stages as there are parameters, and one before.
+    pub staged: Staged,
     pub indices: Vec<u32>,
     pub env: Vec<i64>,
     pub values: Vec<Option<Interval>>,
@@ -34,19 +37,34 @@ pub(super) struct Rows<'r> {
 impl Rows<'_> {
     /// Adds the values of all combinations behind those decided; false if one has none.
     pub fn fill(&mut self, decided: usize) -> bool {
+        if !self.advance(decided) {
+            let sizes = self.scope[decided..].iter().map(|p| self.all[*p].len());
+            let behind = sizes.product::<usize>();
+            self.values.extend(std::iter::repeat_n(None, behind));
+            return true;
+        }
         let Some(p) = self.scope.get(decided).copied() else { return self.row() };
         let slot = self.problem.first_parameter() + p;
         (0..self.all[p].len()).all(|index| {
             self.indices[p] = index as u32;
             self.env[slot] = self.all[p][index];
-            if self.is_allowed(decided) {
-                return self.fill(decided + 1);
-            }
-            let sizes = self.scope[decided + 1..].iter().map(|p| self.all[*p].len());
-            let behind = sizes.product::<usize>();
-            self.values.extend(std::iter::repeat_n(None, behind));
-            true
+            self.fill(decided + 1)
         })
+    }
+
+    /// Computes what these first parameters decide; false if nothing is there for their values.
+    fn advance(&mut self, decided: usize) -> bool {
+        if decided.checked_sub(1).is_some_and(|last| !self.is_allowed(last)) {
+            return false;
+        }
+        for (step, table) in &self.uses[decided] {
+            let Some(value) = self.tables[*table].value(&self.indices, self.all) else {
+                return false;
+            };
+            self.env[self.first_step + step] = value;
+        }
+        self.staged.advance(decided, |slot| self.env[slot]);
+        true
     }
 
     /// False if no condition allows what is decided, or a side of a conditional is not taken.
@@ -60,21 +78,11 @@ impl Rows<'_> {
 
     fn row(&mut self) -> bool {
         let excludes = |c: &Condition| c.outcome(self.problem, &self.env) == Holds::No;
-        if self.condition.is_some_and(excludes) {
-            self.values.push(None);
-            return true;
-        }
-        for (step, table) in self.uses {
-            let Some(value) = self.tables[*table].value(&self.indices, self.all) else {
-                self.values.push(None);
-                return true;
-            };
-            self.env[self.first_step + step] = value;
-        }
-        match self.expr.eval(&self.env) {
-            Ok(value) => self.values.push(Some(Interval::point(value))),
-            Err(_) => return false,
-        }
-        true
+        let value = match self.condition.is_some_and(excludes) {
+            true => None,
+            false => Some(self.staged.value()),
+        };
+        self.values.push(value.flatten().map(Interval::point));
+        value != Some(None)
     }
 }

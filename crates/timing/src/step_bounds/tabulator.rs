@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use tickbound_expr::Expr;
+use tickbound_expr::staged::Staged;
 use tickbound_model::Problem;
 use tickbound_model::space::Condition;
 
@@ -246,10 +247,24 @@ impl<'a> Tabulator<'a> {
             let last = places.filter_map(|p| scope.iter().position(|q| q == p)).max();
             projections[last.unwrap_or_default()].push(projection);
         }
-        let mut uses = BTreeSet::new();
-        expr.names(&mut |slot| uses.extend(slot.checked_sub(self.chain.first())));
-        let uses = uses.into_iter().map(|step| Some((step, self.by_step[step]?)));
-        let uses: Vec<(usize, usize)> = uses.collect::<Option<_>>()?;
+        // How many parameters have to be decided for those of a table.
+        let needed = |parameters: &[usize]| {
+            let place = |p: &usize| scope.iter().position(|q| q == p).map_or(0, |place| place + 1);
+            parameters.iter().map(place).max().unwrap_or(0)
+        };
+        let mut steps = BTreeSet::new();
+        expr.names(&mut |slot| steps.extend(slot.checked_sub(self.chain.first())));
+        let mut uses = vec![Vec::new(); scope.len() + 1];
+        for step in steps {
+            let table = self.by_step[step]?;
+            uses[needed(&self.tables[table].parameters)].push((step, table));
+        }
+        let staged = Staged::new(expr, uses.len(), |slot| {
+            let step = slot.checked_sub(self.chain.first());
+            let is_used = |of: &Vec<(usize, usize)>| of.iter().any(|(used, _)| Some(*used) == step);
+            let parameter = slot.checked_sub(self.problem.first_parameter());
+            uses.iter().position(is_used).or_else(|| Some(needed(&[parameter?]))).unwrap_or(0)
+        });
         let mut rows = Rows {
             problem: self.problem,
             all: self.values,
@@ -260,7 +275,7 @@ impl<'a> Tabulator<'a> {
             condition,
             projections: &projections,
             uses: &uses,
-            expr,
+            staged,
             indices: vec![0; self.values.len()],
             env: self.problem.base_env(),
             values: Vec::new(),
