@@ -4,12 +4,57 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::eval::{integer_binary, integer_call};
+use super::eval::{EvalError, integer_binary, integer_call};
 use super::expr::{BinaryOp, Expr, Function, Slot};
 use super::operations::{Operation, Operations, Part};
 
-/// The values of an expression in some environments; `None`: it has no value there.
-type Values = Arc<[Option<i64>]>;
+/// The values of an expression in some environments.
+#[derive(Debug, Clone)]
+enum Values {
+    /// It has this one in all of them.
+    Same(i64),
+    /// It has one in each.
+    Each(Arc<Vec<i64>>),
+    /// It has none in some.
+    Partial(Arc<[Option<i64>]>),
+}
+
+impl Values {
+    /// Those in this many environments, at least one.
+    fn new(count: usize, mut at: impl FnMut(usize) -> Option<i64>) -> Values {
+        let mut each = Vec::with_capacity(count);
+        for i in 0..count {
+            match at(i) {
+                Some(value) => each.push(value),
+                None => {
+                    let before = each.into_iter().map(Some).chain([None]);
+                    return Values::Partial(before.chain((i + 1..count).map(at)).collect());
+                }
+            }
+        }
+        match each.windows(2).all(|pair| pair[0] == pair[1]) {
+            true => Values::Same(each[0]),
+            false => Values::Each(Arc::new(each)),
+        }
+    }
+
+    fn at(&self, environment: usize) -> Option<i64> {
+        match self {
+            Values::Same(value) => Some(*value),
+            Values::Each(all) => Some(all[environment]),
+            Values::Partial(all) => all[environment],
+        }
+    }
+
+    /// How many values are stored.
+    fn len(&self) -> usize {
+        match self {
+            Values::Same(_) => 1,
+            Values::Each(all) => all.len(),
+            Values::Partial(all) => 2 * all.len(),
+        }
+    }
+}
 
 impl Expr {
     /// The expression without what these environments do not need: an operation that is one number
@@ -38,8 +83,9 @@ impl Expr {
     /// # Panics
     /// Never for an expression resolved against the scope that made the environments.
     pub fn over(&self, common: &[i64], envs: &[&[i64]]) -> Expr {
-        let own = envs.iter().map(|env| env.to_vec()).collect();
-        Restriction::new(common.to_vec(), own).apply(self)
+        let slots = envs.first().map_or(0, |env| env.len());
+        let column = |i: usize| (common.len() + i, envs.iter().map(|env| env[i]).collect());
+        Restriction::new(common.to_vec(), envs.len(), (0..slots).map(column)).apply(self)
     }
 }
 
@@ -47,108 +93,148 @@ impl Expr {
 #[derive(Debug, Default)]
 pub struct Restriction {
     common: Vec<i64>,
-    envs: Vec<Vec<i64>>,
+    /// How many there are.
+    count: usize,
+    /// The values of the names that differ.
+    columns: HashMap<Slot, Values>,
     operations: Operations,
-    known: HashMap<Part, (Part, Values)>,
+    known: Known,
+    /// How many values are in `known`.
+    kept: usize,
 }
 
-/// Most values of parts, of 16 bytes, that are kept from one expression to the next.
-const MAX_KEPT: usize = 1 << 17;
+/// Parts restricted, and their values.
+type Known = HashMap<Part, (Part, Values)>;
+
+/// Most values of parts that are kept from one expression to the next.
+const MAX_KEPT: usize = 1 << 16;
 
 impl Restriction {
-    /// That the first slots have the values `common`, and the others those of each environment.
-    pub fn new(common: Vec<i64>, envs: Vec<Vec<i64>>) -> Restriction {
-        Restriction { common, envs, ..Restriction::default() }
+    /// That the first slots have the values `common` in all of `count` environments, and others
+    /// these values, one for each.
+    pub fn new(
+        common: Vec<i64>,
+        count: usize,
+        columns: impl IntoIterator<Item = (Slot, Vec<i64>)>,
+    ) -> Restriction {
+        let column = |(slot, values): (Slot, Vec<i64>)| {
+            (slot, Values::new(count, |i| values.get(i).copied()))
+        };
+        let columns = match count {
+            0 => HashMap::default(),
+            _ => columns.into_iter().map(column).collect(),
+        };
+        Restriction { common, count, columns, ..Restriction::default() }
     }
 
-    /// As [`Expr::over`]: what expressions have in common is evaluated once.
+    /// As [`Expr::over`]: what expressions have in common is evaluated once. An expression with a
+    /// name that has no values here stays as it is.
     pub fn apply(&mut self, expr: &Expr) -> Expr {
-        if self.envs.is_empty() {
+        let is_open = |slot| slot >= self.common.len() && !self.columns.contains_key(&slot);
+        if self.count == 0 || expr.mentions(is_open) {
             return expr.clone();
         }
-        if self.operations.all.len().saturating_mul(self.envs.len()) > MAX_KEPT {
-            (self.operations, self.known) = Default::default();
+        if self.kept > MAX_KEPT {
+            (self.operations, self.known, self.kept) = Default::default();
         }
         let root = self.operations.add_all(expr);
-        let envs: Vec<&[i64]> = self.envs.iter().map(Vec::as_slice).collect();
-        let known = std::mem::take(&mut self.known);
-        let mut over =
-            Over { operations: &mut self.operations, common: &self.common, envs: &envs, known };
+        let mut over = Over {
+            operations: &mut self.operations,
+            common: &self.common,
+            columns: &self.columns,
+            envs: &Vec::from_iter(0..self.count),
+            known: std::mem::take(&mut self.known),
+            kept: self.kept,
+        };
         let (root, _) = over.of(root);
-        self.known = over.known;
+        (self.known, self.kept) = (over.known, over.kept);
         self.operations.whole(root)
     }
 }
 
 /// The parts of an expression over at least one environment, with their values.
-struct Over<'n, 'e> {
+struct Over<'n> {
     operations: &'n mut Operations,
     common: &'n [i64],
-    envs: &'n [&'e [i64]],
-    known: HashMap<Part, (Part, Values)>,
+    columns: &'n HashMap<Slot, Values>,
+    /// The environments, by their places in the columns.
+    envs: &'n [usize],
+    known: Known,
+    kept: usize,
 }
 
-impl<'e> Over<'_, 'e> {
+impl Over<'_> {
     fn of(&mut self, part: Part) -> (Part, Values) {
         if let Some(known) = self.known.get(&part) {
             return known.clone();
         }
-        let node = self.operations.all[part as usize].clone();
-        let (whole, values) = match &node {
-            Operation::Int(n) => (part, self.envs.iter().map(|_| Some(*n)).collect()),
-            Operation::Name(slot) => (part, self.named(*slot)),
-            Operation::Conditional(c, a, b) => self.of_sides(part, (*c, *a, *b)),
+        let operation = self.operations.all[part as usize].clone();
+        let is_name = matches!(operation, Operation::Name(_));
+        let (whole, values) = match operation {
+            Operation::Int(n) => (part, Values::Same(n)),
+            Operation::Name(slot) => (part, self.named(slot)),
+            Operation::Conditional(c, a, b) => self.of_sides(part, (c, a, b)),
             Operation::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
-                self.of_truths(part, *op, (*a, *b))
+                self.of_truths(part, op, (a, b))
             }
             Operation::Neg(a) => {
-                let (a, of_a) = self.of(*a);
-                let values = of_a.iter().map(|a| (*a)?.checked_neg()).collect();
+                let (a, of_a) = self.of(a);
+                let values = self.values(|i| of_a.at(i)?.checked_neg());
                 (self.operations.add(Operation::Neg(a)), values)
             }
             Operation::Not(a) => {
-                let (a, of_a) = self.of(*a);
-                let values = of_a.iter().map(|a| Some(i64::from((*a)? == 0))).collect();
+                let (a, of_a) = self.of(a);
+                let values = self.values(|i| Some(i64::from(of_a.at(i)? == 0)));
                 (self.operations.add(Operation::Not(a)), values)
             }
             Operation::Binary(op, a, b) => {
-                let ((a, of_a), (b, of_b)) = (self.of(*a), self.of(*b));
-                let both = of_a.iter().zip(of_b.iter());
-                let values = both.map(|(a, b)| integer_binary(*op, (*a)?, (*b)?).ok()).collect();
-                (self.operations.add(Operation::Binary(*op, a, b)), values)
+                let ((a, of_a), (b, of_b)) = (self.of(a), self.of(b));
+                let values = self.values(|i| integer_binary(op, of_a.at(i)?, of_b.at(i)?).ok());
+                (self.operations.add(Operation::Binary(op, a, b)), values)
             }
-            Operation::Call(f, parts) => self.of_call(*f, parts),
+            Operation::Call(f, parts) => self.of_call(f, &parts),
         };
-        let is_one = |first: &i64| values.iter().all(|v| *v == Some(*first));
-        let constant = values.first().copied().flatten().filter(is_one);
-        let known = match constant.filter(|_| !matches!(node, Operation::Name(_))) {
-            Some(one) => (self.operations.add(Operation::Int(one)), values),
-            None => (whole, values),
+        let known = match values {
+            Values::Same(one) if !is_name => (self.operations.add(Operation::Int(one)), values),
+            values => (whole, values),
         };
+        self.kept += known.1.len();
         self.known.insert(part, known.clone());
         known
     }
 
+    fn values(&self, at: impl FnMut(usize) -> Option<i64>) -> Values {
+        Values::new(self.envs.len(), at)
+    }
+
+    /// The value of a name in an environment.
+    fn at(&self, slot: Slot, env: usize) -> Option<i64> {
+        match self.common.get(slot) {
+            Some(value) => Some(*value),
+            None => self.columns.get(&slot)?.at(env),
+        }
+    }
+
     fn named(&self, slot: Slot) -> Values {
-        let own = slot.checked_sub(self.common.len());
-        let value = |env: &&[i64]| Some(own.map_or_else(|| self.common[slot], |own| env[own]));
-        self.envs.iter().map(value).collect()
+        match self.columns.get(&slot) {
+            Some(Values::Each(all)) if all.len() == self.envs.len() => Values::Each(all.clone()),
+            _ => self.values(|i| self.at(slot, self.envs[i])),
+        }
     }
 
     /// A part in some of the environments.
-    fn within(&mut self, part: Part, envs: &[&'e [i64]]) -> (Part, Values) {
-        match envs.len() == self.envs.len() {
-            true => self.of(part),
-            false => {
-                let known = HashMap::default();
-                Over { operations: self.operations, common: self.common, envs, known }.of(part)
-            }
+    fn within(&mut self, part: Part, envs: &[usize]) -> (Part, Values) {
+        if envs.len() == self.envs.len() {
+            return self.of(part);
         }
+        let (common, columns) = (self.common, self.columns);
+        let (operations, known) = (&mut *self.operations, Known::default());
+        Over { operations, common, columns, envs, known, kept: 0 }.of(part)
     }
 
     fn of_sides(&mut self, part: Part, (c, a, b): (Part, Part, Part)) -> (Part, Values) {
         let (condition, holds) = self.of(c);
-        if holds.contains(&None) {
+        if matches!(holds, Values::Partial(_)) {
             // There the whole has no value either; elsewhere it may have.
             return self.as_it_is(part);
         }
@@ -160,31 +246,31 @@ impl<'e> Over<'_, 'e> {
             return self.of(b);
         }
         let ((then, left), (otherwise, right)) = (self.within(a, &taken), self.within(b, &others));
-        let (mut left, mut right) = (left.iter(), right.iter());
-        let value = |v: &Option<i64>| if *v == Some(0) { right.next() } else { left.next() };
-        let values = holds.iter().map(value).map(|v| v.copied().flatten()).collect();
+        let (mut left, mut right) = ((0..).map(|i| left.at(i)), (0..).map(|i| right.at(i)));
+        let values = self.values(|i| match holds.at(i) {
+            Some(0) => right.next()?,
+            _ => left.next()?,
+        });
         (self.operations.add(Operation::Conditional(condition, then, otherwise)), values)
     }
 
     /// Both true, or one: the second is not examined where the first decides.
     fn of_truths(&mut self, part: Part, op: BinaryOp, (a, b): (Part, Part)) -> (Part, Values) {
         let (first, holds) = self.of(a);
-        if holds.contains(&None) {
+        if matches!(holds, Values::Partial(_)) {
             return self.as_it_is(part);
         }
         let decisive = i64::from(op == BinaryOp::Or);
         let open = self.those(op == BinaryOp::And, &holds);
         if open.is_empty() {
-            let values = holds.iter().map(|_| Some(decisive)).collect();
-            return (self.operations.add(Operation::Int(decisive)), values);
+            return (self.operations.add(Operation::Int(decisive)), Values::Same(decisive));
         }
         let (second, values) = self.within(b, &open);
-        let mut values = values.iter().map(|v| v.map(|v| i64::from(v != 0)));
-        let decided = |v: &Option<i64>| i64::from(*v != Some(0)) == decisive;
-        let value =
-            |v: &Option<i64>| if decided(v) { Some(decisive) } else { values.next().flatten() };
-        let values = holds.iter().map(value).collect();
-        match open.len() == holds.len() && self.operations.is_truth(second) {
+        let mut second_values = (0..).map(|i| Some(i64::from(values.at(i)? != 0)));
+        let decided = |i: usize| i64::from(holds.at(i) != Some(0)) == decisive;
+        let values = self
+            .values(|i| if decided(i) { Some(decisive) } else { second_values.next().flatten() });
+        match open.len() == self.envs.len() && self.operations.is_truth(second) {
             true => (second, values),
             false => (self.operations.add(Operation::Binary(op, first, second)), values),
         }
@@ -192,34 +278,37 @@ impl<'e> Over<'_, 'e> {
 
     fn of_call(&mut self, f: Function, parts: &[Part]) -> (Part, Values) {
         let parts: Vec<(Part, Values)> = parts.iter().map(|part| self.of(*part)).collect();
-        let mut row = Vec::with_capacity(parts.len());
-        let at = |i: usize| {
-            row.clear();
-            row.extend(parts.iter().map_while(|(_, values)| values[i]));
-            if row.len() == parts.len() { integer_call(f, &row).ok() } else { None }
-        };
-        let values: Values = (0..self.envs.len()).map(at).collect();
+        let values = self.values(|i| match &parts[..] {
+            [(_, a), (_, b)] => integer_call(f, &[a.at(i)?, b.at(i)?]).ok(),
+            parts => {
+                let row = parts.iter().map(|(_, values)| values.at(i));
+                integer_call(f, &row.collect::<Option<Vec<_>>>()?).ok()
+            }
+        });
+        let is_whole = |own: &Values| (0..self.envs.len()).all(|i| own.at(i) == values.at(i));
         if matches!(f, Function::Min | Function::Max)
-            && let Some((decides, _)) = parts.iter().find(|(_, own)| *own == values)
+            && let Some((decides, _)) = parts.iter().find(|(_, own)| is_whole(own))
         {
             return (*decides, values);
         }
-        (
-            self.operations.add(Operation::Call(f, parts.iter().map(|(part, _)| *part).collect())),
-            values,
-        )
+        let parts = parts.iter().map(|(part, _)| *part).collect();
+        (self.operations.add(Operation::Call(f, parts)), values)
     }
 
     /// A part of which nothing is left out.
     fn as_it_is(&self, part: Part) -> (Part, Values) {
         let e = self.operations.whole(part);
-        let value = |env: &&[i64]| e.eval(&[self.common, env].concat()).ok();
-        (part, self.envs.iter().map(value).collect())
+        let values = self.values(|i| {
+            let value = |slot| self.at(slot, self.envs[i]).ok_or(EvalError::Overflow);
+            e.eval_with(&mut { value }).ok()
+        });
+        (part, values)
     }
 
     /// The environments in which a condition with these values holds, or does not.
-    fn those(&self, taken: bool, holds: &[Option<i64>]) -> Vec<&'e [i64]> {
-        let those = self.envs.iter().zip(holds).filter(|(_, v)| (**v != Some(0)) == taken);
-        those.map(|(env, _)| *env).collect()
+    fn those(&self, taken: bool, holds: &Values) -> Vec<usize> {
+        let those =
+            self.envs.iter().enumerate().filter(|(i, _)| (holds.at(*i) != Some(0)) == taken);
+        those.map(|(_, env)| *env).collect()
     }
 }

@@ -5,6 +5,7 @@
 
 use tickbound_expr::interval::{Interval, Possible, Range};
 use tickbound_expr::parse::parse;
+use tickbound_expr::staged::Staged;
 use tickbound_expr::{BinaryOp, Expr, Function, Slot};
 
 use crate::random::Random;
@@ -265,6 +266,35 @@ fn over_some_points() {
         smaller += usize::from(over.size() < e.size());
     }
     assert!(smaller > 0);
+}
+
+/// Each value is that of a plain evaluation, also where later names change and earlier ones stay.
+#[test]
+fn in_stages() {
+    let (mut valued, mut without) = (0, 0);
+    let from = variable("SEED", 1);
+    for seed in from..from + variable("MANY", 10_000) {
+        let r = &mut Random(seed ^ 0x57A6);
+        let (tame, depth) = (r.below(4) != 0, 1 + r.below(5) as u32);
+        let e = expression(r, depth, tame);
+        // The stage of each name; the first one has no name where all are later.
+        let stages: [usize; 3] = [0; 3].map(|_| r.below(3));
+        let mut staged = Staged::new(&e, 3, |slot| stages[slot]);
+        let mut point = [0; 3].map(|_| number(r, tame));
+        (0..3).for_each(|stage| staged.advance(stage, |slot| point[slot]));
+        for _ in 0..6 {
+            let first = r.below(3);
+            for slot in (0..3).filter(|slot| stages[*slot] >= first) {
+                point[slot] = number(r, tame);
+            }
+            (first..3).for_each(|stage| staged.advance(stage, |slot| point[slot]));
+            let value = e.eval(&point).ok();
+            assert_eq!(staged.value(), value, "seed {seed}: {} at {point:?}", named(&e));
+            valued += u32::from(value.is_some());
+            without += u32::from(value.is_none());
+        }
+    }
+    assert!(valued > 10_000 && without > 1_000, "{valued}, {without}");
 }
 
 /// A number is nowhere below the least of it and others, nor the greatest of them below it.

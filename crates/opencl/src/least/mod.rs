@@ -34,10 +34,11 @@ pub(crate) fn least(
 ) -> Read<LeastUsage> {
     let symbols = names.symbols(extracted)?;
     let occurring = Occurring::new(configurations, &symbols);
+    let typical = occurring.typical();
     let of = |variant: &Variant| {
         let names = names.of_parameters(&variant.parameters);
         let mut known = device.known.narrowed_to(&occurring, &variant.values);
-        known.typical = occurring.typical(&variant.values);
+        known.typical = typical.get(&variant.values).cloned().unwrap_or_default();
         let device = Device { known, ..device.clone() };
         let counts = walk::counts(&variant.steps, &names, &device);
         let narrowed = |(which, count): (Which, Expr)| (which, count.simplified());

@@ -35,25 +35,34 @@ pub(super) fn general(symbol: &Expr, mut numbers: Vec<(i64, Expr)>) -> General {
         let family = family.iter().map(|&i| (numbers[i].0, &numbers[i].1)).collect();
         unify(symbol, family)
     });
-    let covered =
-        |form: &Expr| numbers.iter().filter(|(v, number)| gives(form, symbol, *v, number)).count();
-    let best =
-        forms.map(|form| (covered(&form), form)).reduce(|a, b| if b.0 > a.0 { b } else { a });
-    let last = numbers.last().map(|(_, number)| (1, number.clone()));
-    let (_, form) = best.filter(|(n, _)| *n > 1).or(last).unwrap_or((0, Expr::Int(0)));
-    let exceptions =
-        numbers.into_iter().filter(|(v, number)| !gives(&form, symbol, *v, number)).collect();
+    let covered = |form: Expr| {
+        let gives = |(v, number): &(i64, Expr)| gives(&form, symbol, *v, number);
+        (numbers.iter().map(gives).collect::<Vec<bool>>(), form)
+    };
+    let many = |covered: &[bool]| covered.iter().filter(|covers| **covers).count();
+    let best = forms.map(covered).reduce(|a, b| if many(&b.0) > many(&a.0) { b } else { a });
+    let Some((covered, form)) = best.filter(|(covered, _)| many(covered) > 1) else {
+        let form = numbers.last().map_or(Expr::Int(0), |(_, number)| number.clone());
+        let exceptions = numbers.into_iter().filter(|(v, n)| !gives(&form, symbol, *v, n));
+        return General { exceptions: exceptions.collect(), form };
+    };
+    let numbers = numbers.into_iter().zip(covered);
+    let exceptions = numbers.filter(|(_, covers)| !covers).map(|(number, _)| number).collect();
     General { form, exceptions }
 }
 
 /// Whether a form is this number for this value of the symbol.
 fn gives(form: &Expr, symbol: &Expr, value: i64, number: &Expr) -> bool {
-    let put_in = put_in(form, symbol, value);
-    form == number || (!divides_by_zero(&put_in) && put_in.simplified() == *number)
+    let gives_it = |put_in: Expr| !divides_by_zero(&put_in) && put_in.simplified() == *number;
+    form == number || gives_it(put_in(form, symbol, value))
 }
 
 fn divides_by_zero(expr: &Expr) -> bool {
-    let is_zero = |e: &Expr| e.clone().simplified() == Expr::Int(0);
+    let is_zero = |e: &Expr| match e {
+        Expr::Int(n) => *n == 0,
+        Expr::Name(_) => false,
+        e => e.clone().simplified() == Expr::Int(0),
+    };
     let divisor = match expr {
         Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, b) => Some(&**b),
         Expr::Call(Function::CeilDiv, arguments) => arguments.get(1),

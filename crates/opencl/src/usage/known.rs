@@ -1,14 +1,14 @@
 //! What is known of a problem's names: inputs, ranges, and values that occur together.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use itertools::Itertools;
 use tickbound_elimination::TableLimits;
 use tickbound_expr::interval::Interval;
 use tickbound_expr::restrict::Restriction;
 use tickbound_expr::{Expr, Slot};
-use tickbound_model::{Configurations, Problem};
+use tickbound_model::{Configuration, Configurations, Problem};
 
 /// What is known of the names of a problem. By default, nothing.
 #[derive(Debug, Clone, Default)]
@@ -125,8 +125,29 @@ const MAX_COMBINATIONS: usize = 1 << 18;
 /// Most of them for one variant: each is evaluated for every part of the number.
 const MAX_OF_A_VARIANT: usize = 1 << 9;
 
-/// The values of the parameters and definitions, for each choice of structural values.
-type Environments = HashMap<Vec<i64>, Vec<Vec<i64>>>;
+/// The values of some names, together.
+#[derive(Debug)]
+struct Combinations {
+    /// The names: parameters and definitions.
+    slots: Vec<Slot>,
+    /// For each choice of structural values the combinations, one after the other, where they are
+    /// not too many.
+    by_choice: HashMap<Vec<i64>, Option<Vec<i64>>>,
+}
+
+impl Combinations {
+    /// Those of a choice, added to the names that have the values `common` everywhere.
+    fn restriction(&self, values: &[i64], common: &[i64]) -> Option<Restriction> {
+        let rows = self.by_choice.get(values)?.as_ref()?;
+        let columns = self.slots.iter().enumerate();
+        let columns = columns.map(|(place, slot)| {
+            (*slot, rows.iter().skip(place).step_by(self.slots.len()).copied().collect())
+        });
+        // Without names there is one combination.
+        let count = rows.len().checked_div(self.slots.len()).unwrap_or(1);
+        Some(Restriction::new(common.to_vec(), count, columns))
+    }
+}
 
 /// Which values occur together.
 #[derive(Debug)]
@@ -139,7 +160,7 @@ pub(crate) struct Occurring<'c> {
     /// The values of the names that no configuration changes.
     common: Vec<i64>,
     /// For some parameters, where they are not too many.
-    known: Mutex<HashMap<Vec<usize>, Option<Arc<Environments>>>>,
+    known: Mutex<HashMap<Vec<usize>, Arc<OnceLock<Option<Combinations>>>>>,
 }
 
 impl<'c> Occurring<'c> {
@@ -158,10 +179,9 @@ impl<'c> Occurring<'c> {
     /// A number without what configurations with these values do not need, or its parts so.
     fn narrowed(&self, number: &Expr, values: &[i64], known: &mut Restrictions) -> Expr {
         let own = known.entry(self.parameters(number)).or_insert_with_key(|parameters| {
-            let known = self.environments(parameters.clone());
-            let own = known.as_ref().and_then(|known| known.get(values));
-            let own = own.filter(|own| own.len() <= MAX_OF_A_VARIANT)?;
-            Some(Restriction::new(self.common.clone(), own.clone()))
+            let known = self.combinations(parameters);
+            let known = known.get_or_init(|| self.listed(parameters));
+            known.as_ref()?.restriction(values, &self.common)
         });
         if let Some(own) = own {
             return own.apply(number).simplified();
@@ -170,11 +190,20 @@ impl<'c> Occurring<'c> {
         narrowed.unwrap_or_else(|| number.clone())
     }
 
-    /// The values of all names in a configuration with these values; empty if none is known.
-    pub fn typical(&self, values: &[i64]) -> Vec<i64> {
-        let known = self.environments(self.parameters(&Expr::Int(0)));
-        let own = known.as_ref().and_then(|known| known.get(values)?.first());
-        own.map_or_else(Vec::new, |own| [&self.common[..], own].concat())
+    /// The values of all names in a configuration for each choice of structural values; none where
+    /// they are not known.
+    pub fn typical(&self) -> HashMap<Vec<i64>, Vec<i64>> {
+        let limits = TableLimits { rows: MAX_COMBINATIONS, ..TableLimits::default() };
+        let parameters = self.parameters(&Expr::Int(0));
+        let all = self.configurations.representatives(&parameters, &limits).unwrap_or_default();
+        let problem = self.configurations.problem();
+        let env = |configuration: &Configuration| {
+            let mut env = problem.base_env();
+            problem.put(configuration, &mut env).ok()?;
+            Some((self.choice(&env)?, env))
+        };
+        // The first one of each.
+        all.iter().rev().filter_map(env).collect()
     }
 
     /// The parameters that it and the symbols depend on, by their place.
@@ -193,25 +222,44 @@ impl<'c> Occurring<'c> {
         places.into_iter().collect()
     }
 
-    fn environments(&self, parameters: Vec<usize>) -> Option<Arc<Environments>> {
+    fn combinations(&self, parameters: &[usize]) -> Arc<OnceLock<Option<Combinations>>> {
         // What is in it is whole even if a thread ended early.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(parameters).or_insert_with_key(|p| self.listed(p).map(Arc::new)).clone()
+        known.entry(parameters.to_vec()).or_default().clone()
     }
 
-    fn listed(&self, parameters: &[usize]) -> Option<Environments> {
+    fn listed(&self, parameters: &[usize]) -> Option<Combinations> {
         let limits = TableLimits { rows: MAX_COMBINATIONS, ..TableLimits::default() };
         let problem = self.configurations.problem();
-        let (mut all, mut env) = (Environments::new(), problem.base_env());
-        for configuration in self.configurations.representatives(parameters, &limits)? {
-            problem.put(&configuration, &mut env).ok()?;
-            let values: Option<Vec<i64>> = self.symbols.iter().map(|s| s.eval(&env).ok()).collect();
-            let own = all.entry(values?).or_default();
-            // One more than are used shows that there are too many.
-            if own.len() <= MAX_OF_A_VARIANT {
-                own.push(env[problem.first_parameter()..].to_vec());
+        let rows = self.configurations.projected(parameters, &limits).ok()?;
+        let (first, first_definition) = (problem.first_parameter(), problem.first_definition());
+        let is_defined = |own: &Vec<usize>| own.iter().all(|p| parameters.contains(p));
+        let definitions: Vec<usize> =
+            (0..self.defined.len()).filter(|d| is_defined(&self.defined[*d])).collect();
+        let slots = parameters.iter().map(|p| first + p);
+        let slots: Vec<Slot> =
+            slots.chain(definitions.iter().map(|d| first_definition + d)).collect();
+        let (mut by_choice, mut env) = (HashMap::new(), problem.base_env());
+        let mut indices = vec![0; problem.parameters.len()];
+        for (key, _) in rows.rows() {
+            rows.scope().unpack(key, &mut indices);
+            for p in parameters {
+                env[first + p] = self.configurations.values()[*p][indices[*p] as usize];
             }
+            for d in &definitions {
+                env[first_definition + d] = problem.definitions[*d].1.eval(&env).ok()?;
+            }
+            let own = by_choice.entry(self.choice(&env)?).or_insert_with(|| Some(Vec::new()));
+            if let Some(all) = own {
+                all.extend(slots.iter().map(|slot| env[*slot]));
+            }
+            own.take_if(|all| all.len() > MAX_OF_A_VARIANT * slots.len());
         }
-        Some(all)
+        Some(Combinations { slots, by_choice })
+    }
+
+    /// The values of the structural symbols.
+    fn choice(&self, env: &[i64]) -> Option<Vec<i64>> {
+        self.symbols.iter().map(|s| s.eval(env).ok()).collect()
     }
 }

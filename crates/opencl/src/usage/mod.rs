@@ -156,13 +156,19 @@ pub(crate) fn usage(
     let mut whole = Usage::default();
     let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
     // Part by part: each depends on few of the symbols.
-    for origin in all.iter().flat_map(|(_, parts)| parts.keys()).unique() {
+    let origins: Vec<&walk::Origin> =
+        all.iter().flat_map(|(_, parts)| parts.keys()).unique().collect();
+    let merged = |origin: &&walk::Origin| {
         go_on()?;
         let part = |parts: &IndexMap<walk::Origin, Expr>| {
-            vec![parts.get(origin).cloned().unwrap_or_default()]
+            vec![parts.get(*origin).cloned().unwrap_or_default()]
         };
         let alternatives = all.iter().map(|(values, parts)| (values.clone(), part(parts)));
-        for merged in numbers(&symbols, alternatives.collect()) {
+        Ok(numbers(&symbols, alternatives.collect()))
+    };
+    let merged: Vec<Read<Vec<Expr>>> = origins.par_iter().map(merged).collect();
+    for (origin, merged) in origins.into_iter().zip(merged) {
+        for merged in merged? {
             if let Some(line) = &origin.1 {
                 add_to(lines.entry(line.clone()).or_default(), origin.0, merged.clone());
             }

@@ -3,12 +3,11 @@
 use std::rc::Rc;
 
 use tickbound_expr::Slot;
-use tickbound_expr::interval::Interval;
 use tickbound_expr::staged::Staged;
 use tickbound_model::Problem;
 use tickbound_model::space::{Condition, Holds};
 
-use super::table::{Context, Projection, StepTable, place_of};
+use super::table::{Context, NOT_ALLOWED, Projection, StepTable, place_of};
 
 /// The rows of one table while they are filled.
 pub(super) struct Rows<'r> {
@@ -31,7 +30,8 @@ pub(super) struct Rows<'r> {
     pub staged: Staged,
     pub indices: Vec<u32>,
     pub env: Vec<i64>,
-    pub values: Vec<Option<Interval>>,
+    /// A value for each combination, or [`NOT_ALLOWED`].
+    pub values: Vec<i64>,
 }
 
 impl Rows<'_> {
@@ -40,7 +40,7 @@ impl Rows<'_> {
         if !self.advance(decided) {
             let sizes = self.scope[decided..].iter().map(|p| self.all[*p].len());
             let behind = sizes.product::<usize>();
-            self.values.extend(std::iter::repeat_n(None, behind));
+            self.values.extend(std::iter::repeat_n(NOT_ALLOWED, behind));
             return true;
         }
         let Some(p) = self.scope.get(decided).copied() else { return self.row() };
@@ -79,10 +79,11 @@ impl Rows<'_> {
     fn row(&mut self) -> bool {
         let excludes = |c: &Condition| c.outcome(self.problem, &self.env) == Holds::No;
         let value = match self.condition.is_some_and(excludes) {
-            true => None,
-            false => Some(self.staged.value()),
+            true => Some(NOT_ALLOWED),
+            // The least number of all stands for no value.
+            false => self.staged.value().filter(|value| *value != NOT_ALLOWED),
         };
-        self.values.push(value.flatten().map(Interval::point));
-        value != Some(None)
+        self.values.extend(value);
+        value.is_some()
     }
 }

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use tickbound_expr::interval::Interval;
 
 use crate::parameter_box::ParameterBox;
+
+/// In place of a value where the conditions allow none.
+pub(super) const NOT_ALLOWED: i64 = i64::MIN;
 
 /// For parameters with a restriction, which of their values it allows.
 pub(super) type Context = BTreeMap<usize, Vec<bool>>;
@@ -14,8 +18,10 @@ pub(super) type Context = BTreeMap<usize, Vec<bool>>;
 pub(super) struct StepTable {
     /// The parameters, in the order in which boxes are divided.
     pub parameters: Vec<usize>,
-    /// For each number of parameters that are decided, and each combination of their values, the
-    /// least and the greatest value; `None` if nothing is allowed.
+    /// A value for each combination, or [`NOT_ALLOWED`].
+    rows: Vec<i64>,
+    /// For each number of parameters that are decided, but for all of them, and each combination of
+    /// their values, the least and the greatest value; `None` if nothing is allowed.
     levels: Vec<Vec<Option<Interval>>>,
     /// It is a side of a conditional, with the combinations for which that is taken.
     pub guarded: bool,
@@ -25,19 +31,20 @@ impl StepTable {
     /// A table with these values, those of the last parameter side by side.
     pub fn new(
         parameters: Vec<usize>,
-        rows: Vec<Option<Interval>>,
+        rows: Vec<i64>,
         values: &[Vec<i64>],
         guarded: bool,
     ) -> StepTable {
-        let mut levels = vec![rows];
+        let mut levels: Vec<Vec<Option<Interval>>> = Vec::new();
         for p in parameters.iter().rev() {
-            let finer = &levels[levels.len() - 1];
-            let part = |some: &[Option<Interval>]| some.iter().flatten().copied().reduce(hull);
-            let coarser = finer.chunks(values[*p].len().max(1)).map(part).collect();
-            levels.push(coarser);
+            let size = values[*p].len().max(1);
+            levels.push(match levels.last() {
+                None => rows.chunks(size).map(range).collect(),
+                Some(finer) => finer.chunks(size).map(hull).collect(),
+            });
         }
         levels.reverse();
-        StepTable { parameters, levels, guarded }
+        StepTable { parameters, rows, levels, guarded }
     }
 
     /// The least and the greatest value in a box; `None` if nothing is allowed. What is decided
@@ -49,11 +56,14 @@ impl StepTable {
             level += 1;
             place = place * size + low as usize;
             if low < high {
-                let some = &self.levels[level][place..=place + (high - low) as usize];
-                return some.iter().flatten().copied().reduce(hull);
+                let some = place..=place + (high - low) as usize;
+                return match self.levels.get(level) {
+                    Some(level) => hull(&level[some]),
+                    None => range(&self.rows[some]),
+                };
             }
         }
-        self.levels[level][place]
+        range(&self.rows[place..=place])
     }
 
     /// Which combinations of some of its parameters it allows; `None` if all.
@@ -67,8 +77,8 @@ impl StepTable {
         let mut projection =
             Projection { parameters: parameters.to_vec(), allowed: vec![false; size] };
         let mut indices = vec![0; values.len()];
-        for (place, value) in self.levels.last().into_iter().flatten().enumerate() {
-            if value.is_some() {
+        for (place, value) in self.rows.iter().enumerate() {
+            if *value != NOT_ALLOWED {
                 let mut rest = place;
                 for p in self.parameters.iter().rev() {
                     (indices[*p], rest) =
@@ -84,13 +94,17 @@ impl StepTable {
 
     /// The least of all values.
     pub fn least(&self) -> Option<i64> {
-        self.levels[0].first().copied().flatten().map(|all| all.low)
+        match self.levels.first() {
+            Some(whole) => hull(whole),
+            None => range(&self.rows),
+        }
+        .map(|all| all.low)
     }
 
     /// The value where all parameters are decided.
     pub fn value(&self, indices: &[u32], values: &[Vec<i64>]) -> Option<i64> {
         let place = place_of(&self.parameters, indices, values);
-        self.levels.last()?.get(place).copied().flatten().map(|value| value.low)
+        self.rows.get(place).copied().filter(|value| *value != NOT_ALLOWED)
     }
 }
 
@@ -106,7 +120,15 @@ pub(super) fn place_of(parameters: &[usize], indices: &[u32], values: &[Vec<i64>
     parameters.iter().fold(0, |place, p| place * values[*p].len() + indices[*p] as usize)
 }
 
-/// The least interval that contains both.
-fn hull(a: Interval, b: Interval) -> Interval {
-    Interval { low: a.low.min(b.low), high: a.high.max(b.high) }
+/// The least interval that contains these.
+fn hull(all: &[Option<Interval>]) -> Option<Interval> {
+    let both =
+        |a: Interval, b: Interval| Interval { low: a.low.min(b.low), high: a.high.max(b.high) };
+    all.iter().flatten().copied().reduce(both)
+}
+
+/// The least interval that contains the values that are allowed.
+fn range(rows: &[i64]) -> Option<Interval> {
+    let allowed = rows.iter().copied().filter(|value| *value != NOT_ALLOWED);
+    allowed.minmax().into_option().map(|(low, high)| Interval { low, high })
 }

@@ -278,7 +278,7 @@ impl<'a> Tabulator<'a> {
             staged,
             indices: vec![0; self.values.len()],
             env: self.problem.base_env(),
-            values: Vec::new(),
+            values: Vec::with_capacity(scope.iter().map(|p| self.values[*p].len()).product()),
         };
         rows.env.resize(self.chain.first() + self.scopes.len(), 0);
         rows.fill(0).then_some(())?;
