@@ -91,6 +91,23 @@ fn items_beyond_an_edge_do_nothing() {
     assert!((100 * 2 * 100 / 256..=100 * 2 * 100 / 256 + 2).contains(&real), "{real}");
 }
 
+/// Hash functions have thousands; a problem's expressions nest up to 600 levels.
+#[test]
+fn a_kernel_may_have_many_lines() {
+    if !ready() {
+        return;
+    }
+    let lines = "for (int i = 0; i < T; i++) s = s * s + 2.0f;\n".repeat(1500);
+    let source = format!(
+        "kernel void k(global float *a, int n) {{
+            float s = a[get_global_id(0)];
+            {lines}
+            a[get_global_id(0)] = s;
+        }}"
+    );
+    assert_eq!(usage(&source, buffers(&["a"]), 0)["real"], 2 * 1500);
+}
+
 #[test]
 fn a_loop_without_an_iteration_moves_nothing() {
     if !ready() {

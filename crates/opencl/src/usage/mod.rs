@@ -42,6 +42,9 @@ use vectors::Vectors;
 /// follows takes for compiled matrix multiplications.
 const PLAIN_REGISTERS: i64 = 20;
 
+/// Most parts of a sum that has no inner sums: expressions may nest a few hundred levels only.
+const MAX_SUM: usize = 64;
+
 /// Instructions of a real division, beside one on the special lanes: compilers make sequences.
 const REAL_DIVISION: i64 = 8;
 
@@ -153,7 +156,7 @@ pub(crate) fn usage(
     // The first fault, independent of threads.
     let all: Vec<Read<_>> = extracted.variants.par_iter().map(of).collect();
     let all = all.into_iter().collect::<Read<Vec<_>>>()?;
-    let mut whole = Usage::default();
+    let mut whole: IndexMap<&str, Vec<Expr>> = IndexMap::new();
     let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
     // Part by part: each depends on few of the symbols.
     let origins: Vec<&walk::Origin> =
@@ -172,15 +175,19 @@ pub(crate) fn usage(
             if let Some(line) = &origin.1 {
                 add_to(lines.entry(line.clone()).or_default(), origin.0, merged.clone());
             }
-            add_to(&mut whole, origin.0, merged);
+            whole.entry(origin.0).or_default().push(merged);
         }
+    }
+    let mut sums = Usage::default();
+    for (what, parts) in whole {
+        add_to(&mut sums, what, parts.chunks(MAX_SUM).map(|some| some.iter().sum::<Expr>()).sum());
     }
     let line = |((file, line), usage): (walk::Line, Usage)| LineUsage {
         file: file.to_string(),
         line,
         usage,
     };
-    Ok((whole, lines.into_iter().map(line).collect()))
+    Ok((sums, lines.into_iter().map(line).collect()))
 }
 
 fn add_to(usage: &mut Usage, what: &str, more: Expr) {

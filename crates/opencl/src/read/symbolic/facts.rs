@@ -9,6 +9,10 @@ use super::terms::DEPTH;
 use super::{Atom, AtomKind, Monomial, Poly, PolyTerms, WideInterval};
 use crate::request::LaunchBound;
 
+/// Most atoms of a value whose sign is sought by bounds of its atoms: that takes as long as the
+/// number of atoms to the power of the depth. What hash functions compute has hundreds.
+const MAX_ATOMS: usize = 32;
+
 impl PolyTerms {
     /// How many facts there are; for [`PolyTerms::forget`].
     pub fn facts(&self) -> usize {
@@ -133,6 +137,9 @@ impl PolyTerms {
 
     fn below_zero_by_bounds(&self, poly: &Poly, depth: usize) -> bool {
         let atoms = poly.distinct_atoms();
+        if atoms.len() > MAX_ATOMS {
+            return false;
+        }
         atoms.iter().rev().any(|atom| {
             let Some((factor, rest)) = poly.linear_in(*atom) else { return false };
             if self.interval(&factor).least < 0 {
