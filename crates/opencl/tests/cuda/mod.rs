@@ -2,6 +2,7 @@
 
 mod features;
 mod fixtures;
+mod matrix;
 mod twins;
 
 use std::path::{Path, PathBuf};

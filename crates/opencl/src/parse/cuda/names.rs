@@ -27,7 +27,7 @@ const SAME: &str = "\
     finite=isfinite __isnan=isnan __isinf=isinf norm3df=length rnorm3df=length \
     __threadfence=mem_fence __threadfence_block=mem_fence __threadfence_system=mem_fence \
     cudaGridDependencySynchronize=mem_fence cudaTriggerProgrammaticLaunchCompletion=mem_fence \
-    __syncwarp=__syncwarp __nanosleep=mem_fence printf=printf";
+    tb_lane=get_sub_group_local_id __syncwarp=__syncwarp __nanosleep=mem_fence printf=printf";
 
 /// Functions of real numbers that both languages have; those of CUDA may end in `f`.
 const MATHS: &str = "\
