@@ -102,7 +102,8 @@ pub fn groups(terms: &mut PolyTerms, reach: &Reach) -> Vec<Stride> {
 /// An access with 1 for each real number that a part of its address is multiplied by, as neighbours
 /// of such a part are the same or next to each other, more or less.
 pub fn unscaled(terms: &mut PolyTerms, reach: &Reach) -> Reach {
-    reach.at(terms.unscaled(&reach.offset))
+    let offset = unwrapped(terms, &reach.offset);
+    reach.at(terms.unscaled(&offset))
 }
 
 /// Whether there is an atom in it that depends on the item and has no name.

@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         self.bodiless(call)
     }
 
-    /// A sum of so many products by tensor cores.
+    /// A sum of as many products as the argument states, by tensor cores.
     fn tensor_multiply(&mut self, Call { arguments, e, .. }: Call<'a>) -> Read<ReadValue> {
         if let [ReadValue::Int(products)] = self.all(arguments)?.as_slice()
             && let Some(amount) = products.constant().and_then(|n| u32::try_from(n).ok())
