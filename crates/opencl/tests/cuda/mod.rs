@@ -90,6 +90,13 @@ impl CudaCase {
         }
     }
 
+    /// Its buffers that are never written.
+    pub fn read_only(&self) -> Vec<String> {
+        let only = |_: &[usize]| Ok(IndexMap::from([(Vec::new(), Vec::new())]));
+        let extracted = extract_with(&self.request, &only, &ReaderSetup::default()).unwrap();
+        extracted.variants[0].steps.read_only.clone()
+    }
+
     /// The kernels.
     pub fn kernels(&self) -> Result<Vec<KernelSignature>, ReadError> {
         kernels(&self.request, Vec::new(), &self.values, &ReaderSetup::default())
