@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Scores the profile `resources` on published measurements and writes a page.
 
-    scripts/scores.py TICKBOUND DATA PAGE [--date 2026-01-31] [--problems FOLDER] [--scored-only SETS]
+    scripts/scores.py TICKBOUND DATA PAGE [--date 2026-01-31] [--problems FOLDER] [--scored-only SETS] [--sources FOLDER]
 
 DATA is a folder of folders with measured spaces: caches of Kernel Tuner, T4 files or KTT's output. A folder's name begins with that
 of its kernel; the device that a file names decides on the platform. A folder that is called like a platform has caches of `tickbound
 measure`, called KERNEL-SIZE.cache.json.gz after our kernels, and in `foreign` those of kernels whose problem files are in --problems.
 Each set is scored with all parts of the profile and without each of them, and beside the other sets of its kernel. Nothing is fitted:
 counts are in the problem files, what a device has in its platform file.
+--sources is a folder with the sources that were measured, where examples/published/*.json expect them; these are not in this project.
 SETS has a line for each set that was measured by others after the formulas were fixed, with tabs between: name, device, platform,
 results, problem file and its options. They are scored and nothing else.
 Plots are written into a folder beside the page that is called like it.
@@ -20,6 +21,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 # The kernels, by the beginning of the folder's name.
 KERNELS = ["gemm", "convolution", "dedispersion", "coulomb"]
@@ -47,6 +49,13 @@ SOURCES = {
     "convolution": ["convolution", "--size", "published"],
     "dedispersion": ["dedispersion", "--size", "published"],
     "coulomb": ["coulomb-column", "--size", "published"],
+}
+
+# Origin of the sources in examples/published, and where they lie there.
+PUBLISHED = {
+    "gemm": ("AutoTuningAssociation/benchmark_hub @8eeb99e, currently_unused/kernels/gemm", "OpenCL C"),
+    "convolution": ("MiloLurati/AutoTuning_AMD_vs_Nvidia_GPUs @9a7dcca, cache_scripts/convolution", "CUDA, HIP"),
+    "dedispersion": ("the same, cache_scripts/dedisp", "HIP"),
 }
 
 # Folders with times that `tickbound measure` took.
@@ -271,6 +280,35 @@ def scored_source(options, file, kernel, platform):
                      "--guided-seeds", str(SEEDS)])
 
 
+def published_table(options, entries):
+    """The sets on the sources that were measured, beside the counts by hand and from our kernels."""
+    rows = []
+    for entry in entries:
+        kernel, platform, file = entry["set"]
+        problem = json.loads(pathlib.Path(f"examples/published/{kernel}.json").read_text()) if kernel in PUBLISHED else None
+        if not options.sources or problem is None:
+            continue
+        source = problem["kernel"]["opencl"]
+        names = source if isinstance(source, list) else [source]
+        if not all((options.sources / name).exists() for name in names):
+            continue
+        paths = [str((options.sources / name).absolute()) for name in names]
+        problem["kernel"]["opencl"] = paths if len(paths) > 1 else paths[0]
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as own:
+            json.dump(problem, own)
+            own.flush()
+            try:
+                score = score_of(options, file, platform, [own.name])
+            except SystemExit as failed:
+                print(failed, file=sys.stderr)
+                score = None
+        each = [found and f"{number(found['spearman'])}, {reached(found['distinct']['reached'], 'model', [1, 10])}"
+                for found in (score, entry["source"], entry["score"])]
+        rows.append([f"{kernel}, {platform}", PUBLISHED[kernel][1], *(cell or "not read" for cell in each)])
+    head = ["set", "source in", "its own source", "our kernel", "counts by hand"]
+    return table(head, rows) if rows else "(no sources)"
+
+
 def own_sets(options):
     """Name, platform, problem and file of each set that `tickbound measure` made."""
     for platform in OWN:
@@ -446,6 +484,7 @@ def main():
     parser.add_argument("--date", default="")
     parser.add_argument("--problems", type=pathlib.Path)
     parser.add_argument("--scored-only", type=pathlib.Path)
+    parser.add_argument("--sources", type=pathlib.Path)
     options = parser.parse_args()
     entries = []
     found = sets(options.data)

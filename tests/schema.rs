@@ -41,7 +41,7 @@ fn read(value: &Value) -> Result<Problem, ModelError> {
 
 fn examples() -> Vec<(PathBuf, Value)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let mut found: Vec<_> = ["problems", "kernels", "spaces"]
+    let mut found: Vec<_> = ["problems", "kernels", "published", "spaces"]
         .iter()
         .flat_map(|folder| fs::read_dir(root.join(folder)).expect("examples"))
         .map(|entry| entry.expect("an entry").path())

@@ -17,6 +17,8 @@ tickbound_input::named! {
         Conversions = "conversions",
         /// Lanes for special functions.
         Special = "special functions",
+        /// Tensor cores.
+        Tensor = "tensor cores",
         /// Local memory.
         Local = "local memory",
         /// L1.
@@ -300,6 +302,7 @@ impl<Q: Quantity> Formulas<'_, Q> {
             let lanes = |lanes| (Resource::Conversions, self.lanes(&convert, Some(lanes)));
             busy.extend(r.convert_lanes.map(lanes));
             busy.push((Resource::Special, self.lanes(&self.of_group("special"), r.special_lanes)));
+            busy.push((Resource::Tensor, self.lanes(&self.of_group("tensor"), r.tensor_lanes)));
         }
         busy
     }

@@ -16,7 +16,7 @@ tickbound_input::named! {
         ReadOnly = "read-only",
         /// That local memory and L1 are reached through one pipe.
         Pipe = "pipe",
-        /// Special functions and conversions.
+        /// Special functions, conversions and tensor cores.
         Special = "special",
         /// That a warp has the lanes of one scheduler only.
         Schedulers = "schedulers",
@@ -118,6 +118,9 @@ resources! {
     convert_lanes: 1,
     /// lanes of a unit for special functions
     special_lanes: 1,
+    /// products of 16 bits with sums of 32 bits that tensor cores of a unit do in a clock; absent:
+    /// there are none
+    tensor_lanes: 1,
     /// lanes of a unit for addresses of loads and stores
     load_store_lanes: 1,
     /// bytes of local memory that a unit moves in a clock

@@ -50,6 +50,8 @@ usage! {
     convert,
     /// Of one warp: special functions such as roots and sines.
     special,
+    /// Of one warp: multiplications and additions by tensor cores, of each item.
+    tensor,
     /// Of one warp: branches.
     branches,
     /// Of one warp: requests to local memory.

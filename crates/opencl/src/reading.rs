@@ -12,7 +12,7 @@ use crate::steps::{KernelSteps, SymbolExpr};
 use crate::written::{scalar_name, type_name};
 
 /// Most readings of one source.
-pub(crate) const MAX_VARIANTS: usize = 4096;
+pub(crate) const MAX_VARIANTS: usize = 8192;
 
 /// What a parameter of the kernel function takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -217,19 +217,34 @@ fn neighbours_of_what_data_multiply_are_apart_as_it_is() {
     if !ready() {
         return;
     }
-    let source = "kernel void k(global const float *a, constant float *f, global float *b, int n) {
-        const int x = get_global_id(0);
-        const int y = get_global_id(1);
-        float s = 0.0f;
-        for (int i = 0; i < n; i++) s += a[i * 1024 + x + (int)((float)y * f[i])];
-        b[x] = s;
-    }";
-    // A unit holds one group, so that nothing is shared.
-    let used = usage_with(source, buffers(&["a", "f", "b"]), json!({ "groups_per_unit": 1 }));
-    // 35 elements and the rest of a sector in each of 100 rows; 32 elements of the result.
-    assert_eq!(used["l2_bytes"], 100 * (4 * 35 + 28) + 4 * 32);
-    // Of four iterations at once: new lines, and before them what the address needs.
-    assert_eq!((used["far_steps"], used["near_steps"]), (25, 25));
+    // Also where C converts, adds a number, or wraps around.
+    for far in ["(int)((float)y * f[i])", "(int)((0.5f + y * 2.0f) * f[i])", "(uint)(y * f[i])"] {
+        let source = format!(
+            "kernel void k(global const float *a, constant float *f, global float *b, int n) {{
+                const int x = get_global_id(0);
+                const int y = get_global_id(1);
+                float s = 0.0f;
+                for (int i = 0; i < n; i++) s += a[i * 1024 + (x + {far})];
+                b[x] = s;
+            }}"
+        );
+        // A unit holds one group, so that nothing is shared.
+        let used = usage_with(&source, buffers(&["a", "f", "b"]), json!({ "groups_per_unit": 1 }));
+        // 35 elements and the rest of a sector in each of 100 rows; 32 elements of the result.
+        assert_eq!(used["l2_bytes"], 100 * (4 * 35 + 28) + 4 * 32, "{far}");
+        // Of four iterations at once: new lines, and before them what the address needs.
+        assert_eq!((used["far_steps"], used["near_steps"]), (25, 25), "{far}");
+    }
+}
+
+#[test]
+fn a_pragma_that_unrolls_by_0_is_none() {
+    if !ready() {
+        return;
+    }
+    let used = |pragma: &str| usage(&columns(pragma, 64), buffers(&["a", "b"]), 0);
+    assert_eq!(used("#pragma unroll 0"), used(""));
+    assert_ne!(used("#pragma unroll 1"), used(""));
 }
 
 /// A sum of 8 elements for each of `n` atoms, the loop over elements with this pragma.

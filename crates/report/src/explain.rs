@@ -163,6 +163,7 @@ fn arithmetic(kind: Arithmetic) -> &'static str {
         Arithmetic::DivideByRoot => "reciprocal of a root",
         Arithmetic::Special => "special function",
         Arithmetic::Convert => "conversion",
+        Arithmetic::Tensor => "tensor core multiply-add",
         Arithmetic::Shuffle => "shuffle",
     }
 }

@@ -67,6 +67,7 @@ pub fn clocks(problem: &Problem, bound: &Bound) -> Option<i128> {
     if has(Part::Special) {
         busy.push(r.convert_lanes.map_or(0, |n| lanes(convert, Some(n))));
         busy.push(lanes(u("special") * warps, r.special_lanes));
+        busy.push(lanes(u("tensor") * warps, r.tensor_lanes));
     }
     if has(Part::Schedulers) {
         busy.iter_mut().for_each(|t| *t = ceil(*t * s, s.min(held * warps)));

@@ -43,7 +43,7 @@ const LESS: [&str; 23] = [
 ];
 
 /// Numbers of things that work at once, and rates: better if more.
-const MORE: [&str; 22] = [
+const MORE: [&str; 23] = [
     "devices",
     "units_per_device",
     "elements_per_unit",
@@ -57,6 +57,7 @@ const MORE: [&str; 22] = [
     "integer_lanes",
     "convert_lanes",
     "special_lanes",
+    "tensor_lanes",
     "load_store_lanes",
     "local_bytes_per_clock",
     "l1_bytes_per_clock",
@@ -200,6 +201,7 @@ fn of_resources(problem: &Problem, name: &str) -> bool {
     match name {
         "convert_lanes" => counted(&["convert"]),
         "special_lanes" => counted(&["special"]),
+        "tensor_lanes" => counted(&["tensor"]),
         "read_only_percent" => counted(&["read_only_requests"]),
         "barrier_latency" => counted(&["barriers"]),
         "shared_atomic_clocks" => counted(&["shared_atomics"]),

@@ -100,7 +100,7 @@ const SCRIPTS: [Script; 21] = [
         "the profile resources beside published measurements in a folder: \
          docs/results/predictions.md",
         "python3 scripts/scores.py $PROGRAM ${1:-../data} docs/results/predictions.md --date \
-         $(date -I) ${2:+--problems $2} ${3:+--scored-only $3}",
+         $(date -I) ${2:+--problems $2} ${3:+--scored-only $3} ${4:+--sources $4}",
     ),
     (
         "spaces",

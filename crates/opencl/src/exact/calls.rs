@@ -29,9 +29,11 @@ impl<'a> Walk<'a> {
                 pointers |= matches!(self.value(argument)?, Worth::Pointer(_));
                 pointers |= is_aggregate(&argument.ty) && !matches!(argument.ty, Type::Vector(..));
             }
+            let ours = unit.functions.contains_key(name);
             let name = plain_name(name);
             if pointers {
-                self.note(&e.at, format!("the function {name} has no body"));
+                let what = if ours { "is not modelled" } else { "has no body" };
+                self.note(&e.at, format!("the function {name} {what}"));
             } else if self.probing == 0 {
                 let what = format!("{name}, which has no body, has no barrier and changes nothing");
                 let assumed = (e.at.clone(), what);

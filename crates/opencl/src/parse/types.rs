@@ -221,6 +221,12 @@ impl<'tu> Tree<'_, 'tu> {
                 fields.push((String::new(), self.record(inner)));
             }
         }
+        if fields.is_empty() && self.cuda.on {
+            // libclang does not visit the members of an instance of a class template.
+            for field in ty.get_canonical_type().get_fields().unwrap_or_default() {
+                fields.push((field.get_name().unwrap_or_default(), self.declared_type(&field)));
+            }
+        }
         let kind = match declaration.get_kind() {
             EntityKind::UnionDecl => Type::Union,
             _ => Type::Struct,

@@ -206,7 +206,10 @@ impl<'r> Expander<'r> {
         if self.request.standard.is_cuda() {
             let value = |name: &String| (name.clone(), self.value(name, values).to_string());
             let fixed: Vec<_> = self.structural.iter().map(value).collect();
-            let body = self.names.with_values(&body, &fixed);
+            let mut body = self.names.with_values(&body, &fixed);
+            if body.contains("wmma") {
+                body.insert_str(0, &format!("# 1 \"{DECLARED}\"\n{}", cuda::MATRIX));
+            }
             let text = text::declare(&body, &self.open, |name| self.value(name, values));
             let arguments = self.names.arguments(self.request, |name| self.value(name, values));
             let text = text + &arguments;

@@ -37,6 +37,7 @@ mod access;
 mod branches;
 mod builtins;
 mod calls;
+mod digits;
 mod exits;
 mod expressions;
 mod formulas;

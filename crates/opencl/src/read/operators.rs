@@ -201,6 +201,10 @@ impl<'a> Reader<'a> {
                 let depends = a.depends(&self.terms).max(b.depends(&self.terms));
                 let product = match op {
                     CBinaryOp::Mul if width(result) == 1 => ReadValue::product(depends, &a, &b),
+                    // A number that is added moves all multiples alike.
+                    CBinaryOp::Add if a.as_real().or(b.as_real()).is_some() => {
+                        ReadValue::product(depends, &a, &b)
+                    }
                     _ => None,
                 };
                 let formula = self.binary_formula(op, (&a, &b), result, at);

@@ -9,7 +9,7 @@ use super::formulas::{ArraySpan, Compared, FormulaId, Guard, Needs, SOME_ITEM, a
 use super::nodes::{KernelNode, NodeKind, Nodes, Reach, Value};
 use super::numbering::{each_access, gather, keep};
 use super::symbolic::{AtomKind, Leaf, Monomial, Poly, WideInterval};
-use super::{Read, Reader, strides};
+use super::{Read, Reader, digits, strides};
 use crate::ast::{AddressSpace, CExpr, CVariable, ExprKind, SourcePlace, VariableId};
 use crate::error::ReadError;
 use crate::preprocess::REQUIRED_GROUP;
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
             AddressSpace::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
             _ => (
                 strides::items(&mut self.terms, &reach),
-                strides::digits(&mut self.terms, &reach),
+                digits::digits(&mut self.terms, &reach),
                 strides::groups(&mut self.terms, &reach),
             ),
         };

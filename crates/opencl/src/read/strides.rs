@@ -7,12 +7,10 @@
 
 use std::collections::HashMap;
 
-use tickbound_expr::{BinaryOp, Function};
-
 use super::nodes::Reach;
 use super::symbolic::{Atom, AtomKind, Leaf, Monomial, Poly, PolyTerms, WideInterval};
 use crate::ast::AddressSpace;
-use crate::steps::{Dependence, Digit, Stride, SymbolExpr};
+use crate::steps::{Dependence, Stride, SymbolExpr};
 
 /// Between neighbouring items in dimension 0.
 pub fn items(terms: &mut PolyTerms, reach: &Reach) -> Stride {
@@ -101,134 +99,11 @@ pub fn groups(terms: &mut PolyTerms, reach: &Reach) -> Vec<Stride> {
     (0..3).map(dimension).collect()
 }
 
-/// Where the items of a group, counted with dimension 0 fastest, are apart; `None` if that is not
-/// the same everywhere. The count has a digit for each dimension, or, where an address asks for the
-/// quotient and the remainder of the count itself, these two.
-pub fn digits(terms: &mut PolyTerms, reach: &Reach) -> Option<Vec<Digit>> {
-    let reach = unscaled(terms, reach);
-    let place = |d: usize| {
-        let extent = SymbolExpr::Name(format!("$local_{d}"));
-        Some(Place { atom: terms.find("lid", d)?, extent })
-    };
-    let dimensions: Vec<Place> = (0..3).filter_map(place).collect();
-    let exact = |terms: &mut PolyTerms, reach: &Reach| {
-        plain(terms, reach, &dimensions).or_else(|| divided(terms, reach, &dimensions))
-    };
-    exact(terms, &reach).or_else(|| {
-        let offset = interior(terms, &reach.offset, Neighbours::Items);
-        exact(terms, &reach.at(offset))
-    })
-}
-
 /// An access with 1 for each real number that a part of its address is multiplied by, as neighbours
 /// of such a part are the same or next to each other, more or less.
-fn unscaled(terms: &mut PolyTerms, reach: &Reach) -> Reach {
-    reach.at(terms.unscaled(&reach.offset))
-}
-
-/// A digit of the count of items: the atom that has its value, and how many values there are.
-#[derive(Debug, Clone)]
-struct Place {
-    atom: Atom,
-    extent: SymbolExpr,
-}
-
-fn plain(terms: &mut PolyTerms, reach: &Reach, places: &[Place]) -> Option<Vec<Digit>> {
-    let mut digits = Vec::new();
-    for Place { atom, extent } in places {
-        let Stride::Elements(stride) = stride(terms, reach, Some(*atom)) else { return None };
-        digits.push(Digit { stride, extent: extent.clone() });
-    }
-    Some(digits)
-}
-
-/// The digits where the address asks for `count / m` and `count % m`.
-fn divided(terms: &mut PolyTerms, reach: &Reach, dimensions: &[Place]) -> Option<Vec<Digit>> {
-    let mut found = Vec::new();
-    gather_divisions(terms, &reach.offset, &mut found);
-    let (count, by) = found.first().cloned()?;
-    if found.iter().any(|other| *other != (count.clone(), by.clone()))
-        || dimensions.iter().any(|place| terms.has(&by, place.atom))
-    {
-        return None;
-    }
-    let (inside, outside) = counted(terms, &count, dimensions)?;
-    let (quotient, remainder) = (terms.unknown(Dependence::Item), terms.unknown(Dependence::Item));
-    let mut replaced = HashMap::new();
-    for (kind, value) in [
-        (AtomKind::Quotient(count.clone(), by.clone()), &quotient),
-        (AtomKind::Remainder(count.clone(), by.clone()), &remainder),
-    ] {
-        replaced.extend(terms.known(&kind).map(|atom| (atom, value.clone())));
-    }
-    // The count itself: dimension 0 is what is left of it.
-    let whole = terms.mul(&by, &quotient);
-    let whole = terms.add(&whole, &remainder);
-    let first = inside.first()?.atom;
-    let others = terms.sub(&count, &Poly::atom(first));
-    let own = terms.sub(&whole, &others);
-    let offset = terms.substitute(&reach.offset, &replaced);
-    let offset = terms.substitute(&offset, &HashMap::from([(first, own)]));
-    if inside.iter().any(|place| terms.has(&offset, place.atom)) {
-        return None;
-    }
-    let by = terms.number(&by)?;
-    let items = inside.into_iter().map(|place| place.extent);
-    let items = items.reduce(|a, b| SymbolExpr::binary(BinaryOp::Mul, a, b))?;
-    // The last row may not be whole, and may be the only one.
-    let call = |function, a: &SymbolExpr, b: &SymbolExpr| {
-        SymbolExpr::Call(function, vec![a.clone(), b.clone()])
-    };
-    let row = call(Function::Min, &by, &items);
-    let rows = call(Function::CeilDiv, &items, &by);
-    let own = [(remainder, row), (quotient, rows)];
-    let own = own.into_iter().map(|(atom, extent)| Some(Place { atom: atom.as_atom()?, extent }));
-    let places: Vec<Place> = own.chain(outside.into_iter().map(Some)).collect::<Option<_>>()?;
-    plain(terms, &reach.at(offset), &places)
-}
-
-/// Quotients and remainders of what differs between items, with what is divided and by what.
-fn gather_divisions(terms: &PolyTerms, poly: &Poly, found: &mut Vec<(Poly, Poly)>) {
-    for atom in poly.atoms() {
-        let is_item =
-            |d: usize| terms.find("lid", d).is_some_and(|lid| terms.has(&Poly::atom(atom), lid));
-        if terms.info(atom).depends != Dependence::Item && !(0..3).any(is_item) {
-            continue;
-        }
-        match terms.kind(atom) {
-            AtomKind::Quotient(a, b) | AtomKind::Remainder(a, b) => {
-                found.push((a.clone(), b.clone()))
-            }
-            AtomKind::Choice(a, b, c) => {
-                [a, b, c].into_iter().for_each(|p| gather_divisions(terms, p, found))
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The dimensions that a value counts, `lid_0 + local_0 * lid_1 ...`, and the others.
-fn counted(
-    terms: &mut PolyTerms,
-    count: &Poly,
-    dimensions: &[Place],
-) -> Option<(Vec<Place>, Vec<Place>)> {
-    let mut rest = count.clone();
-    let mut weight = Poly::int(1);
-    for (d, place) in dimensions.iter().enumerate() {
-        let (factor, others) = rest.linear_in(place.atom)?;
-        if factor == Poly::int(0) {
-            let inside = dimensions[..d].to_vec();
-            return (d > 0 && rest == Poly::int(0)).then(|| (inside, dimensions[d..].to_vec()));
-        }
-        if factor != weight {
-            return None;
-        }
-        rest = others;
-        let size = terms.local_size(d)?;
-        weight = terms.mul(&weight, &size);
-    }
-    (rest == Poly::int(0)).then(|| (dimensions.to_vec(), Vec::new()))
+pub fn unscaled(terms: &mut PolyTerms, reach: &Reach) -> Reach {
+    let offset = unwrapped(terms, &reach.offset);
+    reach.at(terms.unscaled(&offset))
 }
 
 /// Whether there is an atom in it that depends on the item and has no name.
@@ -260,7 +135,7 @@ pub fn between_iterations(terms: &mut PolyTerms, reach: &Reach, iteration: Leaf)
 }
 
 /// What the offset grows by, in elements, if the atom grows by one.
-fn stride(terms: &mut PolyTerms, reach: &Reach, atom: Option<Atom>) -> Stride {
+pub fn stride(terms: &mut PolyTerms, reach: &Reach, atom: Option<Atom>) -> Stride {
     let bytes = match atom {
         Some(atom) => terms.growth(&reach.offset, atom),
         None => Poly::int(0),

@@ -134,6 +134,10 @@ impl ReadValue {
             (ReadValue::Scaled(_, number, _), _) | (_, ReadValue::Scaled(_, number, _)) => {
                 Some(ReadValue::Scaled(depends, number.clone(), FormulaId::UNKNOWN))
             }
+            // C converts it, and libclang does not show that.
+            (ReadValue::Int(number), _) | (_, ReadValue::Int(number)) => {
+                Some(ReadValue::Scaled(depends, Rc::new(number.clone()), FormulaId::UNKNOWN))
+            }
             _ => None,
         }
     }

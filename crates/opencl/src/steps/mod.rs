@@ -349,6 +349,8 @@ pub enum Arithmetic {
     Convert,
     /// A value that one item of a sub-group gets from another, of `width` words.
     Shuffle,
+    /// Multiplication and addition by tensor cores: what an item has of those of its warp.
+    Tensor,
 }
 
 /// What a value depends on; the later includes the earlier.

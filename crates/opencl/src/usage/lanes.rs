@@ -127,10 +127,13 @@ fn passes_of_rows(device: &Device<'_>, lanes: &[Lane], words: i64, phases: i64) 
         let common = power_in(step, places);
         let many = &lanes * common * words;
         let alone = max(1, ceil_div(many, device.banks));
-        let row = choice(meet(device, distance.clone(), span.clone()), &lanes, 1);
         let first = is_zero(&span);
         let still = is_zero(distance);
         let offset = quotient(distance, 4);
+        // Rows that do not meet their neighbours go round the banks.
+        let period = max(&span, power_in(max(1, &offset), device.banks));
+        let round = ceil_div(&lanes * period, device.banks);
+        let row = choice(meet(device, distance.clone(), span.clone()), &lanes, round);
         // Rows that begin inside each other have words in common.
         let inside = less(&offset, &span);
         let longer = &span + (&lanes - 1) * &offset;
@@ -312,6 +315,11 @@ mod tests {
         for pitch in 16..80 {
             let digits = [(4, 16), (4 * pitch, 16)];
             assert_eq!(of(&digits), counted(&digits, 1), "pitch {pitch}");
+        }
+        // Rows of 16 bytes that go round the banks, as those of fragments.
+        for pitch in (4..80).step_by(4) {
+            let digits = [(4, 4), (4 * pitch, 8)];
+            assert_eq!(of(&digits), counted(&digits, 1), "pitch {pitch} of rows of 4");
         }
     }
 

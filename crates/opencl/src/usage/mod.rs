@@ -83,6 +83,8 @@ pub(crate) struct Device<'c> {
     pub vectors: Vectors,
     /// Instructions of a division of real numbers, beside one on the special lanes.
     pub real_division: i64,
+    /// Whether the rate of its tensor cores is known.
+    pub tensor_cores: bool,
     /// Whether a request may bring neighbours from any address.
     pub loads_unaligned: bool,
     /// Rules that the problem leaves out.
@@ -113,6 +115,7 @@ impl Device<'_> {
             registers_per_item: resources.registers_per_item,
             register_granule: resources.register_granule.unwrap_or(1),
             source_order: resources.source_order == Some(1),
+            tensor_cores: resources.tensor_lanes.is_some(),
             loads_unaligned: resources.loads_unaligned == Some(1),
             real_division: resources.real_division.unwrap_or(REAL_DIVISION),
             vectors: Vectors::of(resources.vector_bytes),

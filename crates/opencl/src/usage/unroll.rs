@@ -51,9 +51,13 @@ impl Unroll<'_> {
         Ok(Unrolling { whole: Expr::Int(i64::from(known)), body: None })
     }
 
-    /// The pragma of the loop at this place.
+    /// The pragma of the loop at this place. Compilers of CUDA ignore 0, for which Kernel Tuner
+    /// leaves the pragma out.
     fn said(&self, at: &SourcePlace) -> Option<&Said> {
-        self.said.iter().find(|said| said.line == at.line && *said.file == *at.file)
+        let here = |said: &&Said| said.line == at.line && *said.file == *at.file;
+        let said = self.said.iter().find(here)?;
+        let times = said.times.as_ref().and_then(|times| self.names.put_in(times, at).ok());
+        (times.map(Expr::simplified) != Some(Expr::Int(0))).then_some(said)
     }
 
     /// Of a loop that the source wants to be unrolled: whether all its iterations are few enough

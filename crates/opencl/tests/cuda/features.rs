@@ -164,6 +164,31 @@ fn textures_are_images() {
 }
 
 #[test]
+fn surfaces_are_images() {
+    // Places in rows are counted in bytes.
+    let text = "__global__ void k(cudaSurfaceObject_t s, cudaSurfaceObject_t d) {\n\
+                  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;\n\
+                  float4 v = surf2Dread<float4>(s, x * sizeof(float4), y + 1);\n\
+                  surf2Dwrite<float>(v.x, d, x * 4, y, 0);\n}\n";
+    insta::assert_snapshot!(shown(text), @r"
+    s, d
+       2  2 Index
+       3  3 Index
+       3  load global s 4x4 items [4]
+       4  2 Index
+       4  store global d 4 items [1]
+    ");
+}
+
+#[test]
+fn what_ldg_loads_is_never_written() {
+    let text = "__device__ float sum(const float *p) { return __ldg(p) + p[1]; }\n\
+                __global__ void k(float *o, float *a, float *b, float *c) {\n\
+                  int i = threadIdx.x; o[i] = __ldg(a + i) + __ldg(&b[i]) + sum(c);\n}\n";
+    assert_eq!(CudaCase::text(text).read_only(), ["a", "b"]);
+}
+
+#[test]
 fn traits_and_limits_of_types() {
     let text = "#include <type_traits>\n#include <limits>\n\
                 struct Op { static __device__ int twice(int x) { return x + x; } };\n\

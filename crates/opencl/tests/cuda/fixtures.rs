@@ -277,20 +277,18 @@ fn classes_and_lambdas() {
 #[test]
 fn what_is_refused() {
     let shown = |entry: &str| CudaCase::file("refused.cu").entry(entry).shown();
-    let refused = ["ptx", "image", "matrix", "whole_grid"].map(shown).join("\n");
+    let refused = ["ptx", "whole_grid"].map(shown).join("\n");
     insta::assert_snapshot!(refused.replace("; write it in another way", ""), @r"
-    refused.cu:6: asm is not read
-    refused.cu:10: a surface is not read
-    refused.cu:14: matrix operations of a warp is not read
-    refused.cu:26: a barrier of all groups is not read
+    refused.cu:5: asm is not read
+    refused.cu:11: a barrier of all groups is not read
     ");
     insta::assert_snapshot!(shown("plain"), @r"
     x
-      29  2 Index
-      29  store global x 4 items [1]
+      14  2 Index
+      14  store global x 4 items [1]
     ");
     insta::assert_snapshot!(shown("absent").replace("; ", "\n"), @r"
     refused.cu: there is no kernel 'absent'
-    kernel.entry may be ptx or image or matrix or whole_grid or plain
+    kernel.entry may be ptx or whole_grid or plain
     ");
 }

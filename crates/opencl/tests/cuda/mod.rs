@@ -2,6 +2,7 @@
 
 mod features;
 mod fixtures;
+mod matrix;
 mod twins;
 
 use std::path::{Path, PathBuf};
@@ -87,6 +88,13 @@ impl CudaCase {
                 error.to_string()
             }
         }
+    }
+
+    /// Its buffers that are never written.
+    pub fn read_only(&self) -> Vec<String> {
+        let only = |_: &[usize]| Ok(IndexMap::from([(Vec::new(), Vec::new())]));
+        let extracted = extract_with(&self.request, &only, &ReaderSetup::default()).unwrap();
+        extracted.variants[0].steps.read_only.clone()
     }
 
     /// The kernels.

@@ -347,14 +347,8 @@ impl<'tu> Tree<'_, 'tu> {
 /// What a variable of a type is that is not read.
 fn unreadable(ty: &Type) -> Option<String> {
     match ty {
-        Type::Other(name) if name.contains("wmma") || name.contains("fragment") => {
-            Some("matrix operations of a warp".to_owned())
-        }
         Type::Other(name) => Some(format!("a variable of type {name}")),
         Type::Array(element, _) => unreadable(element),
-        Type::Struct(name, _) if name == "fragment" => {
-            Some("matrix operations of a warp".to_owned())
-        }
         _ => None,
     }
 }

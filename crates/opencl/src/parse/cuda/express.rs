@@ -317,7 +317,11 @@ impl<'tu> Tree<'_, 'tu> {
                 }
                 vendors_type(&name)
             }
-            TypeKind::Typedef if ty.get_display_name().ends_with("cudaTextureObject_t") => {
+            TypeKind::Typedef
+                if ["cudaTextureObject_t", "cudaSurfaceObject_t"]
+                    .iter()
+                    .any(|name| ty.get_display_name().ends_with(name)) =>
+            {
                 Some(Type::Other(self.texture_type().to_owned()))
             }
             TypeKind::Nullptr => Some(Type::Pointer(AddressSpace::Generic, Box::new(Type::Void))),

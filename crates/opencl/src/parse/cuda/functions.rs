@@ -7,6 +7,7 @@ use clang::{Entity, EntityKind, TemplateArgument};
 use super::super::state::{Tree, operands};
 use super::cursors::{is_global, is_reference, parameters_of, stands_for_itself};
 use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CVariable, ExprKind, Type, UnaryOp};
+use crate::preprocess::DECLARED;
 use crate::read::is_pure;
 
 pub(super) struct Callee<'tu> {
@@ -232,6 +233,8 @@ impl<'tu> Tree<'_, 'tu> {
         });
         let mut written = operands(usage).into_iter();
         let mut bound = HashMap::new();
+        // Of functions of ours types depend on them, so none is open.
+        let ours = &*self.at_name(entity).file == DECLARED;
         for (parameter, argument) in parameters.zip(arguments) {
             let (TemplateArgument::Integral(number, _), Some(name)) =
                 (argument, parameter.get_name())
@@ -239,6 +242,7 @@ impl<'tu> Tree<'_, 'tu> {
                 continue;
             };
             let value = match written.next() {
+                _ if ours => self.expr(&parameter, ExprKind::Int(number)),
                 Some(written) => self.expression(&written),
                 None => self.default_argument(&parameter, number, &bound),
             };

@@ -169,6 +169,9 @@ impl<'tu> Tree<'_, 'tu> {
     fn entry_function(&mut self, entity: &Entity<'tu>, name: String) -> CFunction {
         let mut parameters = self.entry_parameters(entity);
         let function = self.defined(entity, name, Vec::new());
+        for parameter in &mut parameters {
+            parameter.read_only |= self.cuda.read_only.contains(&parameter.id);
+        }
         if let Some(shared) = self.cuda.shared.take() {
             parameters.push(shared);
         }

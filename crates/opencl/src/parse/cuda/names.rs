@@ -5,7 +5,7 @@ use clang::Entity;
 use super::super::state::Tree;
 use super::super::types::INT;
 use super::functions::is_simple;
-use crate::ast::{CBinaryOp, CExpr, ExprKind, ScalarType, Type, UnaryOp};
+use crate::ast::{CBinaryOp, CExpr, ExprKind, ScalarType, Type, UnaryOp, VariableId};
 use crate::lines::lists;
 
 /// Functions of CUDA and those of OpenCL C with the same arguments.
@@ -27,7 +27,7 @@ const SAME: &str = "\
     finite=isfinite __isnan=isnan __isinf=isinf norm3df=length rnorm3df=length \
     __threadfence=mem_fence __threadfence_block=mem_fence __threadfence_system=mem_fence \
     cudaGridDependencySynchronize=mem_fence cudaTriggerProgrammaticLaunchCompletion=mem_fence \
-    __syncwarp=__syncwarp __nanosleep=mem_fence printf=printf";
+    tb_lane=get_sub_group_local_id __syncwarp=__syncwarp __nanosleep=mem_fence printf=printf";
 
 /// Functions of real numbers that both languages have; those of CUDA may end in `f`.
 const MATHS: &str = "\
@@ -82,11 +82,10 @@ const VOTING_BARRIERS: &str = "__syncthreads_or=any __syncthreads_and=all \
     __syncthreads_count=reduce_add";
 
 /// What is refused, by how names begin, and what it is.
-const REFUSED: [(&str, &str); 9] = [
+const REFUSED: [(&str, &str); 8] = [
     ("sincospi", "a function with two results"),
     ("texCubemap", "a cube of textures"),
     ("tex2Dgather", "a gathering load of a texture"),
-    ("surf", "a surface"),
     ("curand", "a generator of random numbers"),
     ("__nv_", "a function of the vendor's library"),
     ("__trap", "a trap"),
@@ -112,6 +111,18 @@ fn atomic(name: &str) -> Option<String> {
         "CAS" => "atomic_cmpxchg".to_owned(),
         _ => format!("atomic_{}", plain.to_lowercase()),
     })
+}
+
+/// The pointer that an address is counted from, if that is a variable.
+fn array_of(e: &CExpr) -> Option<VariableId> {
+    match &e.kind {
+        ExprKind::Variable(id, _) => Some(*id),
+        ExprKind::Unary(UnaryOp::Address, inner) | ExprKind::Cast(inner) => array_of(inner),
+        ExprKind::Binary(CBinaryOp::Add | CBinaryOp::Sub, base, _) | ExprKind::Index(base, _) => {
+            array_of(base)
+        }
+        _ => None,
+    }
 }
 
 fn is_real(ty: &Type) -> bool {
@@ -144,8 +155,8 @@ impl<'tu> Tree<'_, 'tu> {
         if let Some((_, what)) = REFUSED.iter().find(|(start, _)| name.starts_with(start)) {
             return self.unread(entity, *what);
         }
-        if name.starts_with("tex") {
-            return self.texture_load(entity, name, arguments);
+        if name.starts_with("tex") || name.starts_with("surf") {
+            return self.texel_access(entity, name, arguments);
         }
         if lists("sincos sincosf __sincosf", name) {
             return self.sine_and_cosine(entity, name, &arguments);
@@ -185,14 +196,23 @@ impl<'tu> Tree<'_, 'tu> {
         }
     }
 
-    /// The image that a texture object is: of as many dimensions as any texture of the source.
+    /// The image that a texture or surface object is: of as many dimensions as any of the source.
     pub(super) fn texture_type(&self) -> &'static str {
-        let has = |name: &str| self.text.0.contains(name);
-        match (has("tex3D"), has("tex2DLayered"), has("tex2D")) {
+        let has = |name: &str| {
+            ["tex", "surf"].iter().any(|of| self.text.0.contains(&format!("{of}{name}")))
+        };
+        match (has("3D"), has("2DLayered"), has("2D")) {
             (true, ..) => "image3d_t",
             (_, true, _) => "image2d_array_t",
             (_, _, true) => "image2d_t",
             _ => "image1d_t",
+        }
+    }
+
+    fn texel_access(&mut self, entity: &Entity<'tu>, name: &str, arguments: Vec<CExpr>) -> CExpr {
+        match name.starts_with("tex") {
+            true => self.texture_load(entity, name, arguments),
+            false => self.surface_access(entity, name, arguments),
         }
     }
 
@@ -209,19 +229,56 @@ impl<'tu> Tree<'_, 'tu> {
             return self.unread(entity, "a texture that is no object");
         }
         let texture = arguments.remove(0);
+        let coordinates = self.coordinates(entity, name, arguments, ScalarType::Real { bytes: 4 });
+        self.plain_call(entity, "read_imagef", vec![texture, coordinates])
+    }
+
+    /// `surf2Dread<float>(surface, x * sizeof(float), y)` and `surf2Dwrite(value, surface, ..)`: an
+    /// access of a texel of an image, whose place in its row is counted in bytes.
+    fn surface_access(
+        &mut self,
+        entity: &Entity<'tu>,
+        name: &str,
+        mut arguments: Vec<CExpr>,
+    ) -> CExpr {
+        let value = name.ends_with("write").then(|| arguments.remove(0));
+        let ty = value.as_ref().map_or_else(|| self.expression_type(entity), |v| v.ty.clone());
+        let (true, Some(bytes)) = (arguments.len() > 1, crate::ast::bytes(&ty)) else {
+            return self.unread(entity, "a surface that is no object");
+        };
+        let surface = arguments.remove(0);
+        if !matches!(surface.ty, Type::Other(_)) {
+            return self.unread(entity, "a surface that is no object");
+        }
+        let by = Box::new(self.with_kind(entity, ExprKind::Int(bytes), INT));
+        let x = ExprKind::Binary(CBinaryOp::Div, Box::new(arguments.remove(0)), by);
+        arguments.insert(0, self.with_kind(entity, x, INT));
+        let int = ScalarType::Int { bytes: 4, signed: true };
+        let coordinates = self.coordinates(entity, name, arguments, int);
+        let what = if value.is_some() { "write_imagef" } else { "read_imagef" };
+        let all = [surface, coordinates].into_iter().chain(value).collect();
+        self.plain_call(entity, what, all)
+    }
+
+    /// Coordinates of a texel, as many as the name of the function states.
+    fn coordinates(
+        &mut self,
+        entity: &Entity<'tu>,
+        name: &str,
+        mut arguments: Vec<CExpr>,
+        of: ScalarType,
+    ) -> CExpr {
         let dimensions = name.bytes().find_map(|c| (b'1'..=b'3').contains(&c).then(|| c - b'0'));
         let layered = usize::from(name.contains("Layered"));
         // Levels and gradients stand behind the coordinates.
         arguments.truncate(usize::from(dimensions.unwrap_or(1)) + layered);
-        let coordinates = match <[CExpr; 1]>::try_from(arguments) {
+        match <[CExpr; 1]>::try_from(arguments) {
             Ok([one]) => one,
             Err(several) => {
-                let real = ScalarType::Real { bytes: 4 };
-                let ty = Type::Vector(real, if several.len() == 2 { 2 } else { 4 });
+                let ty = Type::Vector(of, if several.len() == 2 { 2 } else { 4 });
                 self.with_kind(entity, ExprKind::List(several), ty)
             }
-        };
-        self.plain_call(entity, "read_imagef", vec![texture, coordinates])
+        }
     }
 
     /// `sincosf(x, &s, &c)` as `s = x, c = cos(s), s = sin(s)`, so that x is evaluated once; an x
@@ -317,6 +374,9 @@ impl<'tu> Tree<'_, 'tu> {
                 _ => member,
             }
         } else if lists(LOADS, name) {
+            if name == "__ldg" {
+                self.cuda.read_only.extend(arguments.first().and_then(array_of));
+            }
             return self.dereferenced(first()?, entity);
         } else if lists(STORES, name) {
             let (pointer, value) = both()?;

@@ -1,6 +1,6 @@
 //! What is known while a source in CUDA is read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use clang::Entity;
@@ -30,6 +30,8 @@ pub(in crate::parse) struct CudaTree<'tu> {
     pub(super) exploded: HashMap<VariableId, CExpr>,
     /// Names of functions by what they are made of.
     pub(super) known: HashMap<(Entity<'tu>, String), String>,
+    /// What `__ldg` loads from, so that nothing writes it.
+    pub(super) read_only: HashSet<VariableId>,
     /// Dynamic shared memory: a parameter of the kernel.
     pub(super) shared: Option<CVariable>,
     /// What has been read.

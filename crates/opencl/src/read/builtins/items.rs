@@ -79,6 +79,9 @@ impl<'a> Reader<'a> {
 
     pub fn local_id(&mut self, d: usize) -> Poly {
         let size = self.local_size(d);
+        if size == Poly::int(1) {
+            return Poly::int(0);
+        }
         self.named("lid", d, (0, MAX_LOCAL - 1), Some(size))
     }
 

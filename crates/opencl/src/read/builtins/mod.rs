@@ -96,9 +96,23 @@ impl<'a> Reader<'a> {
         self.bodiless(call)
     }
 
+    /// A sum of as many products as the argument states, by tensor cores.
+    fn tensor_multiply(&mut self, Call { arguments, e, .. }: Call<'a>) -> Read<ReadValue> {
+        if let [ReadValue::Int(products)] = self.all(arguments)?.as_slice()
+            && let Some(amount) = products.constant().and_then(|n| u32::try_from(n).ok())
+        {
+            let kind = NodeKind::Compute { kind: Arithmetic::Tensor, amount, width: 1 };
+            self.emit(kind, &e.at);
+        }
+        Ok(self.unknown(&e.ty, Dependence::Data))
+    }
+
     /// A function without a body: operations as stated; what pointers reach may have changed.
     fn bodiless(&mut self, call: Call<'a>) -> Read<ReadValue> {
         let Call { name, arguments, e } = call;
+        if name == "tb_multiply" {
+            return self.tensor_multiply(call);
+        }
         if let Some((_, what, fix)) = REFUSED.iter().find(|(start, ..)| name.starts_with(start)) {
             return Err(ReadError::at(&e.at, format!("{what} ({name}) is not read"), *fix));
         }

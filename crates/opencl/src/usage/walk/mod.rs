@@ -23,7 +23,7 @@ use super::unroll::{Unroll, Unrolling, macros_only};
 use super::vectors::Unrolled;
 use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{AddressSpace, SourcePlace};
-use crate::error::Read;
+use crate::error::{Read, ReadError};
 use crate::lower::{Item, Names};
 use crate::preprocess::Said;
 use crate::steps::{
@@ -306,9 +306,8 @@ impl Walk<'_> {
 
     /// The arithmetic of one block; whether some of it is real.
     fn arithmetic(&mut self, steps: &[KernelStep], around: &Around) -> Read<bool> {
-        let (mut adds, mut multiplies) = (0i64, 0i64);
-        let (mut integer, mut convert, mut special) = (0i64, 0i64, 0i64);
-        let (mut functions, mut shuffles) = (0i64, 0i64);
+        let [mut adds, mut multiplies, mut integer, mut convert] = [0i64; 4];
+        let [mut special, mut functions, mut shuffles, mut tensor] = [0i64; 4];
         for step in steps {
             let KernelStepKind::Compute { kind, amount, width } = &step.kind else { continue };
             let vector = self.device.vectors.instructions(4 * i64::from(*width));
@@ -326,11 +325,11 @@ impl Walk<'_> {
                     multiplies += self.device.real_division * n;
                     special += n;
                 }
-                Arithmetic::Special => {
-                    (special, functions) = (special + n, functions + n);
-                }
+                Arithmetic::Special => (special, functions) = (special + n, functions + n),
                 Arithmetic::Convert => convert += n,
                 Arithmetic::Shuffle => shuffles += n,
+                Arithmetic::Tensor if self.device.tensor_cores => tensor += n,
+                Arithmetic::Tensor => return Err(no_tensor_cores(&step.at)),
             }
         }
         // A multiplication takes an addition with it.
@@ -346,13 +345,14 @@ impl Walk<'_> {
             ("integer", integer, &places),
             ("convert", convert, &executed),
             ("special", special, &executed),
+            ("tensor", tensor, &executed),
             // One pass of local memory, whose wires they take.
             ("local_requests", shuffles, &executed),
             ("local_wavefronts", shuffles, &executed),
         ] {
             self.issue(what, (at, around), n * executed);
         }
-        Ok(real > 0)
+        Ok(real > 0 || tensor > 0)
     }
 
     /// How often a block is executed, with iterations that vectors take together counted once.
@@ -436,6 +436,11 @@ impl Walk<'_> {
         self.add("spill_uses", None, "", uses);
         Ok(self.parts)
     }
+}
+
+fn no_tensor_cores(at: &SourcePlace) -> ReadError {
+    let what = "mma_sync needs a rate of tensor cores, which the platform does not have";
+    ReadError::at(at, what, "state platform.resources.tensor_lanes, or choose another platform")
 }
 
 fn origin(what: &'static str, at: Option<&SourcePlace>, array: &str) -> Origin {
