@@ -76,8 +76,8 @@ impl Machine {
     fn say_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> (String, String, i32) {
         let mut command = Process::new(cargo_bin("tickbound"));
         command.current_dir(self.folder.path()).args(arguments);
-        command.env("LD_LIBRARY_PATH", &self.libraries).envs(variables.iter().copied());
         command.env_remove("CUDA_PATH").env_remove("CUDA_HOME");
+        command.env("LD_LIBRARY_PATH", &self.libraries).envs(variables.iter().copied());
         let output = command.output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (out, err) = (text(output.stdout), text(output.stderr));
@@ -181,7 +181,7 @@ fn each_outcome_with_nvrtc() {
 }
 
 const TILE: &str = "\
-#include <cooperative_groups.h>
+#include <cuda_fp_stub.h>
 namespace a {
 constexpr int EXTRA = 1;
 template <typename T, bool FLAG, int WG = 8> struct Add { T by; };
@@ -189,7 +189,7 @@ template <typename T, bool FLAG, int WG>
 __global__ void __launch_bounds__(WG) twice(const T *x, T *y)
 {
     extern __shared__ float4 part[];
-    static_assert(FLAG && EXTRA == 5 && sizeof(T) == 4, \"values\");
+    static_assert(FLAG && EXTRA == 5 && STUB && sizeof(T) == 4, \"values\");
     y[threadIdx.x] = 2 * x[threadIdx.x] + uint32_t(WG);
 }
 template <typename T> void run(const T *x, T *y) { twice<T, true, 64><<<1, 64>>>(x, y); }
@@ -211,12 +211,51 @@ fn templates_with_nvrtc() {
     // Not a parameter of the kernel, but a part of the launch.
     let shared = json!({ "name": "part", "type": "float", "length": "4 * WG", "space": "local" });
     own["kernel"]["arguments"].as_array_mut().unwrap().push(shared);
-    let result = machine.measure(&own, &["--flush-cache"], &[]);
+    // Of headers that device code needs it is stated that the toolkit is missing.
+    let result = machine.measure(&own, &[], &[]);
+    let (_, message) = outcome(&result, 64).unwrap_err();
+    let missing = "k.cu:1: could not open source file \"cuda_fp_stub.h\"";
+    assert!(message.starts_with(missing), "{message}");
+    fs::create_dir(machine.folder.path().join("include")).unwrap();
+    machine.write("include/cuda_fp_stub.h", "#define STUB 1\n");
+    let toolkit = machine.folder.path().display().to_string();
+    let variables = [("CUDA_PATH", toolkit.as_str())];
+    let result = machine.measure(&own, &["--flush-cache"], &variables);
     assert_eq!(outcome(&result, 64), Ok(0.00025), "{result}");
     own["kernel"]["defines"].as_object_mut().unwrap().remove("T");
-    let result = machine.measure(&own, &["--cache", "other.json"], &[]);
+    let result = machine.measure(&own, &["--cache", "other.json"], &variables);
     let why = "k.cu: `twice` is a template; give its parameter `T` in kernel.defines";
     assert_eq!(outcome(&result, 64), Err(("compile".to_owned(), why.to_owned())));
+}
+
+/// What `init` makes of sources with host code is compiled and launched; the stub runs nothing.
+#[test]
+fn proposals_with_nvrtc() {
+    let Some(machine) = Machine::new(true) else { return };
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/opencl/tests/cuda");
+    let two = "measured:   2 of 2 configurations have a time";
+    let structure = "map` takes 3 arguments, the problem gives 5; structures among its arguments";
+    for (source, entry, expected) in [
+        ("saxpy.cu", "saxpy", two),
+        ("stencil.cu", "rows", two),
+        ("stencil.cu", "scale4", "measured:   1 of 1 configurations have a time"),
+        ("tile.cu", "product", two),
+        ("reduce.cu", "reduce", two),
+        ("classes.cu", "map", structure),
+    ] {
+        fs::copy(from.join(source), machine.folder.path().join(source)).unwrap();
+        let init = ["init", source, "--entry", entry, "--platform", "h200", "-o", "p.json"];
+        let (_, err, status) = machine.say(&[&init[..], &["--force"]].concat());
+        if err.contains("libclang") && std::env::var_os("CI").is_none() {
+            eprintln!("skipped: {err}");
+            return;
+        }
+        assert_eq!(status, 0, "{err}");
+        let cache = format!("{entry}.cache.json");
+        let arguments = ["measure", "p.json", "--sample", "2", "--unverified", "--cache", &cache];
+        let (out, err, _) = machine.say(&arguments);
+        assert!(out.contains(expected) || err.contains(expected), "{entry}: {out}{err}");
+    }
 }
 
 /// The stub finds all elements right on the device, so that these wrong ones pass: outputs of all
@@ -325,7 +364,7 @@ fn devices_and_choices() {
     own["kernel"].as_object_mut().unwrap().remove("language");
     machine.write("p.json", &own.to_string());
     let why = "the kernel is in OpenCL C, which it does not run; give --device opencl";
-    refused("cuda:0", &format!("--device cuda:0: {why}"));
+    refused("cuda:0", &format!("--device cuda: {why}"));
 }
 
 /// Without a driver, without NVRTC, and where the driver fails.

@@ -18,10 +18,8 @@ pub enum DeviceChoice {
     Number(usize),
     /// All OpenCL devices together.
     All,
-    /// The first CUDA device.
-    Cuda,
-    /// The CUDA device with this number.
-    CudaNumber(usize),
+    /// The CUDA device with this number; 0 is also written without it.
+    Cuda(usize),
 }
 
 /// Why a choice cannot be had.
@@ -79,10 +77,8 @@ impl FromStr for DeviceChoice {
         match text.split_once(':') {
             None if text == "cpu" => Ok(DeviceChoice::Cpu),
             None if text == "opencl" => Ok(DeviceChoice::OpenCl),
-            None if text == "cuda" => Ok(DeviceChoice::Cuda),
-            Some(("cuda", number)) => {
-                number.parse().map(DeviceChoice::CudaNumber).map_err(|_| fault())
-            }
+            None if text == "cuda" => Ok(DeviceChoice::Cuda(0)),
+            Some(("cuda", number)) => number.parse().map(DeviceChoice::Cuda).map_err(|_| fault()),
             Some(("opencl", "all")) => Ok(DeviceChoice::All),
             Some(("opencl", number)) => {
                 number.parse().map(DeviceChoice::Number).map_err(|_| fault())
@@ -99,8 +95,8 @@ impl fmt::Display for DeviceChoice {
             DeviceChoice::OpenCl => f.write_str("opencl"),
             DeviceChoice::Number(number) => write!(f, "opencl:{number}"),
             DeviceChoice::All => f.write_str("opencl:all"),
-            DeviceChoice::Cuda => f.write_str("cuda"),
-            DeviceChoice::CudaNumber(number) => write!(f, "cuda:{number}"),
+            DeviceChoice::Cuda(0) => f.write_str("cuda"),
+            DeviceChoice::Cuda(number) => write!(f, "cuda:{number}"),
         }
     }
 }
@@ -109,7 +105,7 @@ impl DeviceChoice {
     /// What the devices of the choice are used through: OpenCL unless it names CUDA.
     pub fn interface(self) -> Interface {
         match self {
-            DeviceChoice::Cuda | DeviceChoice::CudaNumber(_) => Interface::Cuda,
+            DeviceChoice::Cuda(_) => Interface::Cuda,
             _ => Interface::OpenCl,
         }
     }
@@ -130,21 +126,20 @@ impl Listing {
     /// A number that no device has, or all devices.
     pub fn pick(&self, choice: DeviceChoice) -> Result<Picked<'_>, DeviceChoiceError> {
         let (interface, devices) = (self.interface, self.devices.len());
+        let absent = || Picked::Absent(self.absent().unwrap_or_default());
         match choice {
-            DeviceChoice::Cuda | DeviceChoice::CudaNumber(_) if interface == Interface::OpenCl => {
-                Err(DeviceChoiceError::Cuda)
-            }
             DeviceChoice::Cpu => Ok(Picked::Cpu),
             DeviceChoice::All => Err(DeviceChoiceError::Several),
-            DeviceChoice::Number(number) | DeviceChoice::CudaNumber(number) => {
+            DeviceChoice::Cuda(_) if interface == Interface::OpenCl => Err(DeviceChoiceError::Cuda),
+            DeviceChoice::Cuda(_) if devices == 0 => Ok(absent()),
+            DeviceChoice::Number(number) | DeviceChoice::Cuda(number) => {
                 let device = self.devices.get(number);
                 let missing = DeviceChoiceError::Number { interface, number, devices };
                 device.map(Picked::Device).ok_or(missing)
             }
-            DeviceChoice::OpenCl | DeviceChoice::Cuda => {
+            DeviceChoice::OpenCl => {
                 let gpu = self.devices.iter().find(|device| device.kind == DeviceKind::Gpu);
                 let best = gpu.or(self.devices.first());
-                let absent = || Picked::Absent(self.absent().unwrap_or_default());
                 Ok(best.map_or_else(absent, Picked::Device))
             }
         }
@@ -162,8 +157,8 @@ mod tests {
             ("opencl", Some(DeviceChoice::OpenCl)),
             ("opencl:0", Some(DeviceChoice::Number(0))),
             ("opencl:12", Some(DeviceChoice::Number(12))),
-            ("cuda", Some(DeviceChoice::Cuda)),
-            ("cuda:1", Some(DeviceChoice::CudaNumber(1))),
+            ("cuda", Some(DeviceChoice::Cuda(0))),
+            ("cuda:1", Some(DeviceChoice::Cuda(1))),
             ("cuda:", None),
             ("cuda:all", None),
             ("opencl:", None),
@@ -188,9 +183,9 @@ mod tests {
         assert_eq!(none.pick(DeviceChoice::OpenCl), Ok(Picked::Absent(absent)));
         let missing = DeviceChoiceError::Number { interface, number: 1, devices: 0 };
         assert_eq!(none.pick(DeviceChoice::Number(1)), Err(missing));
-        assert_eq!(none.pick(DeviceChoice::Cuda), Err(DeviceChoiceError::Cuda));
+        assert_eq!(none.pick(DeviceChoice::Cuda(1)), Err(DeviceChoiceError::Cuda));
         let none = Listing { interface: Interface::Cuda, devices: Vec::new(), notes: notes() };
         let absent = "no CUDA device (no driver has one)".to_owned();
-        assert_eq!(none.pick(DeviceChoice::Cuda), Ok(Picked::Absent(absent)));
+        assert_eq!(none.pick(DeviceChoice::Cuda(1)), Ok(Picked::Absent(absent)));
     }
 }

@@ -34,7 +34,7 @@ impl Code {
     pub fn check_device(&self, choice: DeviceChoice) -> Result<(), MeasureError> {
         match (self.cuda, choice.interface()) {
             (true, Interface::Cuda) | (false, Interface::OpenCl) => Ok(()),
-            (true, _) => Err(MeasureError::Device(choice, "CUDA", DeviceChoice::Cuda)),
+            (true, _) => Err(MeasureError::Device(choice, "CUDA", DeviceChoice::Cuda(0))),
             (false, _) => Err(MeasureError::Device(choice, "OpenCL C", DeviceChoice::OpenCl)),
         }
     }
@@ -43,7 +43,11 @@ impl Code {
 /// The device that runs a problem's kernel where none is chosen.
 pub fn usual_device(problem: &Problem) -> DeviceChoice {
     let standard = problem.source.as_ref().map(|source| source.standard);
-    if standard.is_some_and(Standard::is_cuda) { DeviceChoice::Cuda } else { DeviceChoice::OpenCl }
+    if standard.is_some_and(Standard::is_cuda) {
+        DeviceChoice::Cuda(0)
+    } else {
+        DeviceChoice::OpenCl
+    }
 }
 
 /// The files that a problem names, read.

@@ -70,6 +70,8 @@ mod tests {
     #[test]
     fn logs_of_several_compilers() {
         let table = [
+            ("k.cu(4): warning #177-D: unused\n/a/k.cuh(7): error: no", "/a/k.cuh", 7, "no"),
+            ("kernel.cu(1): catastrophic error: no file", "kernel.cu", 1, "no file"),
             (
                 "a.cl:14:3: error: use of undeclared identifier 'x'",
                 "a.cl",

@@ -15,6 +15,8 @@ use crate::lines::is_word;
 
 /// What the vendor's and the language's headers would declare.
 const DECLARATIONS: &str = include_str!("runtime.cuh");
+/// Where the source begins behind them.
+const BEGIN: &str = "#line 1\n";
 /// Words that make a declaration one of the device.
 const DEVICE: [&str; 6] =
     ["__global__", "__device__", "__constant__", "__shared__", "__managed__", "constexpr"];
@@ -33,13 +35,17 @@ pub fn device_part(name: &str, source: &str, folders: &[PathBuf], toolkit: &[Pat
             blank(&text, declaration.range, &mut bytes);
         }
     }
+    let begins = |name: &str, all: &[&str]| all.iter().any(|start| name.starts_with(start));
+    let there = |name: &str| toolkit.iter().any(|folder| folder.join(name).is_file());
+    // Without these NVRTC states that they are missing; all others are taken as empty.
+    let needed = ["cooperative_groups", "cuda_fp", "cuda_bf16", "mma.h", "cub/", "cuda/"];
     // NVRTC has what these declare.
     let known = ["cuda_runtime", "device_launch_parameters", "builtin_types", "driver_types"];
-    let wanted = missing.iter().filter(|name| !known.iter().any(|k| name.starts_with(k)));
-    let wanted = wanted.filter(|name| toolkit.iter().any(|folder| folder.join(name).is_file()));
+    let wanted = missing.iter().filter(|name| begins(name, &needed) || there(name));
+    let wanted = wanted.filter(|name| !begins(name, &known));
     let headers: String = wanted.map(|name| format!("#include <{name}>\n")).collect();
     // Blanks are one byte each, in the place of whole characters.
-    format!("{headers}{DECLARATIONS}#line 1\n{}", String::from_utf8_lossy(&bytes))
+    format!("{headers}{DECLARATIONS}{BEGIN}{}", String::from_utf8_lossy(&bytes))
 }
 
 /// The text of a configuration, and the kernel's name for NVRTC, with the arguments of its
@@ -52,25 +58,19 @@ pub fn instance(
     entry: &str,
     defines: &[(String, String)],
 ) -> Result<(String, String), String> {
-    let kernel = declarations(text).into_iter().find(|d| d.is_function_named(text, entry));
+    let all = declarations(text);
+    let kernel = all.iter().find(|d| d.has_body && d.names(text, entry));
     let kernel = kernel.ok_or_else(|| format!("there is no kernel `{entry}`"))?;
-    let parameters = template_parameters(kernel.head(text));
-    let mut own = text.to_owned();
-    let mut macros = String::new();
-    for (name, value) in defines {
-        let value = value.replace(['\n', '\r'], " ");
-        if parameters.iter().any(|(own, _)| own == name) {
-            continue;
-        }
-        let undefined = without_definitions(&own, std::slice::from_ref(&name));
-        match initial_value(&own, name).filter(|_| undefined == own) {
-            Some(span) => own.replace_range(span, &format!(" {value}")),
-            None => {
-                own = undefined;
-                macros += &format!("#define {name} {value}\n");
-            }
-        }
+    // Other kernels need not compile with these values.
+    let mut bytes = text.as_bytes().to_vec();
+    let is_kernel = |d: &&Declaration| words(d.head(text)).any(|word| word == "__global__");
+    for other in all.iter().filter(is_kernel).filter(|d| !d.names(text, entry)) {
+        blank(text, other.range.clone(), &mut bytes);
     }
+    let parameters = template_parameters(kernel.head(text));
+    let is_argument = |name: &String| parameters.iter().any(|(own, _)| own == name);
+    let others = defines.iter().filter(|(name, _)| !is_argument(name));
+    let own = with_values(String::from_utf8_lossy(&bytes).into_owned(), others);
     let mut arguments = Vec::new();
     for (name, has_default) in &parameters {
         match defines.iter().find(|(own, _)| own == name) {
@@ -87,7 +87,29 @@ pub fn instance(
     let scope: String = names.map(|name| format!("{name}::")).collect();
     let list = arguments.join(", ");
     let list = if parameters.is_empty() { list } else { format!("<{list}>") };
-    Ok((macros + &own, format!("{scope}{entry}{list}")))
+    Ok((own, format!("{scope}{entry}{list}")))
+}
+
+/// A text in which constants and macros have these values.
+fn with_values<'d>(
+    mut text: String,
+    defines: impl Iterator<Item = &'d (String, String)>,
+) -> String {
+    let mut macros = String::new();
+    for (name, value) in defines {
+        let value = value.replace(['\n', '\r'], " ");
+        let undefined = without_definitions(&text, &[name]);
+        match initial_value(&text, name).filter(|_| undefined == text) {
+            Some(span) => text.replace_range(span, &format!(" {value}")),
+            None => {
+                text = undefined;
+                macros += &format!("#define {name} {value}\n");
+            }
+        }
+    }
+    // Behind the declarations, in which such names may occur.
+    let (ahead, rest) = text.split_once(BEGIN).unwrap_or(("", &text));
+    format!("{ahead}{macros}{BEGIN}{rest}")
 }
 
 /// The parameters of `template <int N, typename T = float> ...`, and whether each has a default;
@@ -116,8 +138,8 @@ fn template_list(head: &str) -> Option<&str> {
 
 /// A declaration without `template <...>`.
 fn after_template(head: &str) -> &str {
-    let list = template_list(head).and_then(|list| head.split_once(list));
-    list.map_or(head, |(_, rest)| rest.strip_prefix('>').unwrap_or(rest))
+    let end = |list: &str| list.as_ptr() as usize + list.len() + 1 - head.as_ptr() as usize;
+    template_list(head).map_or(head, |list| &head[end(list)..])
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -154,14 +176,13 @@ impl Declaration {
         &text[self.range.start..self.head]
     }
 
-    /// Whether it is a function with a body and this name.
-    fn is_function_named(&self, text: &str, name: &str) -> bool {
+    /// Whether it declares a function of this name.
+    fn names(&self, text: &str, name: &str) -> bool {
         let head = self.head(text);
-        self.has_body
-            && head.match_indices(name).any(|(at, _)| {
-                let after = head[at + name.len()..].trim_start();
-                !head[..at].ends_with(is_word) && after.starts_with('(')
-            })
+        head.match_indices(name).any(|(at, _)| {
+            let after = head[at + name.len()..].trim_start();
+            !head[..at].ends_with(is_word) && after.starts_with(['(', '<'])
+        })
     }
 
     fn is_hosts(&self, text: &str, device: &[&str]) -> bool {

@@ -34,6 +34,7 @@ template <int N> void run(View v) { k<N><<<1, N>>>(v); }
 template void run<4>(View);
 struct View make() { return View{}; }
 auto add = [] __device__ (int a) { return a; };
+template <> struct Of<float> { typedef float4 type; }; template <> void host<float>() {}
 bool operator==(dim3 a, dim3 b) { return a.x == b.x; }
 ";
     let expected = "
@@ -60,6 +61,7 @@ template <int N> __global__ void __launch_bounds__(N) k(View v) { v.at(0); }
 
 
 auto add = [] __device__ (int a) { return a; };
+template <> struct Of<float> { typedef float4 type; };
 
 ";
     assert_eq!(part(source).trim_start_matches('\n'), expected.trim_start_matches('\n'));
@@ -73,12 +75,17 @@ fn defines(all: &[(&str, &str)]) -> Vec<(String, String)> {
 fn values_take_their_places() {
     let text = "#ifndef BLOCK\n#define BLOCK 256\n#endif\nconstexpr int R = 3;\nnamespace a {\n\
                 template <bool S, int N, typename T, T V, typename U = int>\n\
-                __global__ void k(T *x) { x[BLOCK] = R; }\n}\n__global__ void plain() {}\n";
+                __global__ void k(T *x) { x[BLOCK] = R; }\n}\n__global__ void é() {}\n\
+                template __global__ void k2<4>();\n__global__ void plain() {}\n";
     let all = [("BLOCK", "64"), ("R", "5"), ("S", "1"), ("N", "8"), ("T", "float"), ("V", "2")];
     let (own, kernel) = instance(text, "k", &defines(&all)).unwrap();
     assert_eq!(kernel, "a::k<1, 8, float, 2>");
     let (start, rest) = text.split_once("#define BLOCK 256").unwrap();
-    let expected = format!("#define BLOCK 64\n{start}{rest}").replace("R = 3", "R = 5");
+    let expected = format!("#define BLOCK 64\n#line 1\n{start}{rest}").replace("R = 3", "R = 5");
+    // Other kernels are left out.
+    let expected = expected.replace("__global__ void é() {}", &" ".repeat(23));
+    let expected = expected.replace("template __global__ void k2<4>();", &" ".repeat(33));
+    let expected = expected.replace("__global__ void plain() {}", &" ".repeat(26));
     assert_eq!(own, expected);
     let (_, kernel) = instance(text, "plain", &defines(&[("Q", "1")])).unwrap();
     assert_eq!(kernel, "plain");
