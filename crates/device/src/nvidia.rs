@@ -89,9 +89,11 @@ fn toolkits() -> Vec<PathBuf> {
     named.map(PathBuf::from).chain([PathBuf::from("/usr/local/cuda")]).collect()
 }
 
-/// Folders with headers of the toolkit, such as `cuda_fp16.h`, which the compiler comes without.
+/// Folders with headers of the toolkit, such as `cuda_fp16.h`, which the compiler comes without;
+/// from CUDA 13 on those that cooperative groups include lie in a folder of their own.
 pub fn cuda_headers() -> Vec<PathBuf> {
-    toolkits().into_iter().map(|folder| folder.join("include")).filter(|f| f.is_dir()).collect()
+    let folders = toolkits().into_iter().map(|folder| folder.join("include"));
+    folders.flat_map(|folder| [folder.join("cccl"), folder]).filter(|f| f.is_dir()).collect()
 }
 
 /// The first of these libraries that can be opened; it stays open.

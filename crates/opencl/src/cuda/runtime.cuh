@@ -1,12 +1,12 @@
-// What NVRTC does not declare and CUDA's or the language's headers do.
+// What NVRTC does not declare and CUDA's or the language's headers do, in the types of libcu++.
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
 typedef short int16_t;
 typedef unsigned short uint16_t;
 typedef int int32_t;
 typedef unsigned int uint32_t;
-typedef long int64_t;
-typedef unsigned long uint64_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
