@@ -22,6 +22,7 @@ mod kernels;
 mod mapping;
 mod mappings;
 mod measure;
+mod measure_cuda;
 mod opencl;
 mod outputs;
 mod pages;

@@ -144,7 +144,7 @@ def measure(
     profile: str | None = None,
     timeout: float | None = None,
 ) -> Measurement:
-    """Runs configurations on an OpenCL device. This runs the kernel's code, and that of its host reference.
+    """Runs configurations on an OpenCL or CUDA device. This runs the kernel's code, and that of its host reference.
 
     Args:
         problem: as for `tune`; its kernel is in OpenCL C and has arguments.
@@ -155,7 +155,7 @@ def measure(
         budget: the time for all, such as `"60s"`.
         baseline: the user's own configuration, compared with the best in turns.
         seed: what the random choice depends on.
-        device: `opencl`, or `opencl:N` as `tickbound devices` lists them.
+        device: `opencl`, `opencl:N`, `cuda` or `cuda:N` as `tickbound devices` lists them.
         cache: the file where results are kept; one in the current folder if `None`.
         set, inputs, size, platform, profile: as for `tune`.
         timeout: seconds after which it ends with what is known.

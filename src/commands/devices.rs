@@ -2,7 +2,7 @@
 
 use super::exit::{CliError, Exit};
 use super::output::{say_folded, say_json, width};
-use tickbound_device;
+use tickbound_device::Listing;
 use tickbound_report::Table;
 
 /// Arguments of `devices`.
@@ -14,20 +14,27 @@ pub struct DevicesArgs {
 }
 
 pub(super) fn run(args: &DevicesArgs) -> Result<Exit, CliError> {
-    let listing = tickbound_device::list();
+    let mut listing = tickbound_device::list();
+    let cuda = tickbound_device::list_cuda();
+    let absent = [&listing, &cuda].map(Listing::absent);
+    // Who has another device need not know that there is none of NVIDIA's.
+    if listing.devices.is_empty() || !cuda.devices.is_empty() {
+        listing.notes.extend(cuda.notes);
+    }
+    listing.devices.extend(cuda.devices);
     if args.json {
         say_json(&listing)?;
         return Ok(Exit::found(!listing.devices.is_empty()));
     }
-    if let Some(why) = listing.absent() {
-        note!("tickbound: {why}");
+    if listing.devices.is_empty() {
+        absent.iter().flatten().for_each(|why| note!("tickbound: {why}"));
         return Ok(Exit::Nothing);
     }
     listing.notes.iter().for_each(|note| note!("tickbound: {note}"));
     let mut table = Table::new(["device", "name", "platform", "driver", "units", "MiB"]);
     for device in &listing.devices {
         table.push([
-            format!("opencl:{}", device.index),
+            format!("{}:{}", device.interface.name().to_lowercase(), device.index),
             device.name.clone(),
             device.platform.clone(),
             device.driver.clone(),

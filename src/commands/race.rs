@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use tickbound_measure::files::usual_device;
 use tickbound_measure::race::{Racer, race};
 use tickbound_measure::supervisor::SupervisorSetup;
 use tickbound_model::{Bound, Problem};
@@ -25,9 +26,10 @@ pub struct RaceArgs {
     question: Question,
     /// The other problem file, or another source for the kernel of the first one
     other: PathBuf,
-    /// Time both in turns on a device: opencl, or opencl:N as `tickbound devices` lists them
-    #[arg(long, value_name = "DEVICE", num_args = 0..=1, default_missing_value = "opencl")]
-    measure: Option<String>,
+    /// Time both in turns on a device: opencl, opencl:N, cuda or cuda:N as `tickbound devices`
+    /// lists them
+    #[arg(long, value_name = "DEVICE")]
+    measure: Option<Option<String>>,
     /// How many pairs of runs are timed
     #[arg(long, value_name = "N", default_value = "31")]
     pairs: NonZeroUsize,
@@ -95,8 +97,11 @@ pub(super) fn run(args: &RaceArgs) -> Result<Exit, CliError> {
         _ => None,
     };
     progress.say("timing both in turns".to_owned());
-    let measured =
-        args.measure.as_ref().map(|device| measured(args, device, &sides)).transpose()?;
+    let measured = args
+        .measure
+        .as_ref()
+        .map(|device| measured(args, device.as_deref(), &sides))
+        .transpose()?;
     drop(progress);
     let threshold = args.threshold.0;
     let slower = match &measured {
@@ -113,8 +118,13 @@ pub(super) fn run(args: &RaceArgs) -> Result<Exit, CliError> {
     Ok(Exit::found(!raced.slower))
 }
 
-fn measured(args: &RaceArgs, device: &str, sides: &[Side; 2]) -> Result<RaceMeasurement, CliError> {
-    let choice = choice(device)?;
+fn measured(
+    args: &RaceArgs,
+    device: Option<&str>,
+    sides: &[Side; 2],
+) -> Result<RaceMeasurement, CliError> {
+    let usual = || Ok(usual_device(&sides[0].problem));
+    let choice = device.map_or_else(usual, choice)?;
     let program = own_program()?;
     let limit = positive_seconds("--run-timeout", args.limit)?;
     let folders = [&sides[0], &sides[1]].map(|side| side.question.chosen.folder());

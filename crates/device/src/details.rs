@@ -5,6 +5,8 @@ use opencl3::device::{
 };
 
 use super::Device;
+use super::cuda::{L2, attribute};
+use super::list::Id;
 
 /// Numbers for those who measure a device. What its driver does not tell is 0 or nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,24 +29,33 @@ impl Device {
     /// Bytes of which parts of buffers begin at a multiple, a power of two; what the driver does
     /// not tell is taken for 4096, which is no less than any has.
     pub fn alignment(&self) -> usize {
-        let bits = Info::new(self.id.0).mem_base_addr_align().unwrap_or(0);
+        // CUDA C++ Programming Guide, section 5.3.2.
+        let Id::OpenCl(id) = self.id else { return 256 };
+        let bits = Info::new(id).mem_base_addr_align().unwrap_or(0);
         if bits < 8 { 4096 } else { (bits as usize / 8).next_power_of_two() }
     }
 
-    /// Asks the driver.
+    /// Asks the driver; in CUDA for the bytes of the cache alone.
     pub fn details(&self) -> Details {
-        let info = Info::new(self.id.0);
+        let id = match self.id {
+            Id::OpenCl(id) => id,
+            Id::Cuda(number) => {
+                let cache = attribute(number, L2).ok().and_then(|n| n.try_into().ok());
+                return Details { cache: cache.unwrap_or(0), vector: 1, ..Details::default() };
+            }
+        };
+        let info = Info::new(id);
         let extensions = info.extensions().unwrap_or_default();
         // Other drivers may mean something else by these numbers.
         let nvidia = extensions.contains("cl_nv_device_attribute_query");
         let lockstep = match () {
-            () if nvidia => get_device_info(self.id.0, CL_DEVICE_WARP_SIZE_NV).ok().map(u32::from),
+            () if nvidia => get_device_info(id, CL_DEVICE_WARP_SIZE_NV).ok().map(u32::from),
             () if extensions.contains("cl_amd_device_attribute_query") => {
                 info.wavefront_width_amd().ok()
             }
             () => None,
         };
-        let registers = get_device_info(self.id.0, CL_DEVICE_REGISTERS_PER_BLOCK_NV);
+        let registers = get_device_info(id, CL_DEVICE_REGISTERS_PER_BLOCK_NV);
         let registers = registers.ok().map(u32::from);
         Details {
             clock_mhz: info.max_clock_frequency().unwrap_or(0),

@@ -3,21 +3,23 @@
 use opencl3::error_codes::error_text;
 use thiserror::Error;
 
+use super::nvidia;
+
 /// Why a device did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DeviceError {
-    /// A call of OpenCL failed.
-    #[error("{device}: {call} failed: {} ({code}){}", error_text(*code), fix(*code))]
+    /// A call of a driver or of NVRTC failed.
+    #[error("{device}: {call} failed: {} ({code}){}", text(call, *code), fix(*code))]
     Call {
         /// The device's name.
         device: String,
-        /// The function of OpenCL.
+        /// The function.
         call: &'static str,
-        /// What it returned, below 0.
+        /// What it returned: below 0 from OpenCL, above 0 from CUDA.
         code: i32,
     },
     /// A program was not accepted.
-    #[error("{device}: the OpenCL program does not build:\n{log}")]
+    #[error("{device}: the program does not build:\n{log}")]
     Build {
         /// The device's name.
         device: String,
@@ -36,7 +38,7 @@ pub enum DeviceError {
     },
     /// An argument that the kernel does not take.
     #[error("{device}: argument {index} of {bytes} bytes is refused: {} \
-        ({code})", error_text(*code))]
+        ({code})", text("", *code))]
     Argument {
         /// The device's name.
         device: String,
@@ -44,7 +46,7 @@ pub enum DeviceError {
         index: u32,
         /// Its size: a scalar's, a handle's, or that of local memory.
         bytes: usize,
-        /// What clSetKernelArg returned, below 0.
+        /// What clSetKernelArg returned, below 0; in CUDA 1.
         code: i32,
     },
     /// Elements outside a buffer.
@@ -65,7 +67,13 @@ pub enum DeviceError {
         /// How many sizes were given.
         given: usize,
     },
-    /// A text with a zero byte, which OpenCL cannot be given.
+    /// What only devices of the other interface can use.
+    #[error("{device}: OpenCL and CUDA have each their own buffers, programs and images")]
+    Foreign {
+        /// The device's name.
+        device: String,
+    },
+    /// A text with a zero byte, which a driver cannot be given.
     #[error("the {0} contains a zero byte")]
     Zero(&'static str),
     /// A launch without or with more than three dimensions, or whose local size has others.
@@ -83,10 +91,14 @@ pub enum DeviceError {
 /// What NVIDIA's OpenCL returns for a kernel that accessed memory out of bounds.
 const OUTSIDE: i32 = -9999;
 
+fn text(call: &str, code: i32) -> String {
+    if code > 0 { nvidia::text(call, code) } else { error_text(code).to_owned() }
+}
+
 /// What some codes mean, or what to try after them.
 fn fix(code: i32) -> &'static str {
     match code {
-        -6..=-4 => "; it is out of memory: make less at a time",
+        -6..=-4 | 2 => "; it is out of memory: make less at a time",
         -3 => "; the driver has no compiler",
         OUTSIDE => "; the kernel accessed memory outside its buffers",
         -2 => "; another program may be using it",

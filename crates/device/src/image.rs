@@ -117,9 +117,9 @@ impl Session {
             image_slice_pitch: 0,
             num_mip_levels: 0,
             num_samples: 0,
-            buffer: if is_buffer { texels.memory.get() } else { ptr::null_mut() },
+            buffer: if is_buffer { texels.memory.handle() } else { ptr::null_mut() },
         };
-        let context = self.context.get();
+        let context = self.opencl()?.context.get();
         // SAFETY: the context is valid, both structures are those of OpenCL and live until the call
         // has ended, no memory of the host is named, and the buffer has all texels.
         let memory = unsafe {
@@ -140,12 +140,12 @@ impl Session {
         if to.is_buffer {
             return Ok(());
         }
-        let (queue, origin) = (self.queue.get(), [0_usize; 3]);
+        let (queue, origin) = (self.opencl()?.queue.get(), [0_usize; 3]);
         // SAFETY: the handles are valid, origin and region have three numbers each, the region is
         // the whole image, and the buffer has as many texels.
         let event = unsafe {
             let (origin, region) = (origin.as_ptr(), to.region.as_ptr());
-            let (from, to) = (to.texels.memory.get(), to.memory.get());
+            let (from, to) = (to.texels.memory.handle(), to.memory.get());
             enqueue_copy_buffer_to_image(queue, from, to, 0, origin, region, 0, ptr::null())
         };
         let event = event.map_err(self.fail("clEnqueueCopyBufferToImage"))?;
@@ -158,11 +158,11 @@ impl Session {
     /// The buffer is shorter, or the device failed.
     pub fn copy_from_image(&self, from: &Image, to: &Buffer<u8>) -> Result<(), DeviceError> {
         if !from.is_buffer {
-            let (queue, origin) = (self.queue.get(), [0_usize; 3]);
+            let (queue, origin) = (self.opencl()?.queue.get(), [0_usize; 3]);
             // SAFETY: as above.
             let event = unsafe {
                 let (origin, region) = (origin.as_ptr(), from.region.as_ptr());
-                let (from, to) = (from.memory.get(), from.texels.memory.get());
+                let (from, to) = (from.memory.get(), from.texels.memory.handle());
                 enqueue_copy_image_to_buffer(queue, from, to, origin, region, 0, 0, ptr::null())
             };
             let event = event.map_err(self.fail("clEnqueueCopyImageToBuffer"))?;
@@ -183,7 +183,7 @@ impl Session {
         let addressing = 0x1130 + ((bits & 0xe) >> 1).min(4);
         let filter = 0x1140 + ((bits >> 5) & 1);
         // The session releases its context.
-        let context = ManuallyDrop::new(Context::new(self.context.get(), &[]));
+        let context = ManuallyDrop::new(Context::new(self.opencl()?.context.get(), &[]));
         let sampler = opencl3::memory::Sampler::create(&context, bits & 1, addressing, filter);
         sampler.map(ImageSampler).map_err(|error| self.fail("clCreateSampler")(error.0))
     }

@@ -1,10 +1,14 @@
-//! OpenCL devices: found, opened, given programs and timed.
+//! OpenCL and CUDA devices: found, opened, given programs and timed.
 //!
 //! libOpenCL is looked for when the program runs, so that nothing needs it to be built or to run
 //! elsewhere: the name `libOpenCL.so.1` that every ICD loader brings (the plain `libOpenCL.so` is
 //! there only for those who link; no set-up is needed), after the libraries of the variable
 //! `OPENCL_DYLIB_PATH`, if it is set, with `;` between. Where there is no library, no driver or no
 //! device, that is an answer, not an error: [`Listing::absent`] states it in one line.
+//!
+//! NVIDIA's driver and NVRTC, its compiler, are looked for in the same way ([`list_cuda`]). A
+//! session with a CUDA device has the same functions but those for images, and its programs are in
+//! CUDA C++ ([`DeviceProgram::build_cuda`]).
 //!
 //! What goes wrong on a device is an error that names the device, the call and the code, and every
 //! call is checked. Handles are given back when they are dropped; a driver that refuses that is
@@ -37,19 +41,25 @@
 //! ```
 
 mod choice;
+mod cuda;
 mod details;
 mod error;
 mod image;
 mod list;
+mod nvidia;
 pub mod platform;
 mod program;
 mod raw;
 mod session;
+mod timing;
 
 pub use choice::{DeviceChoice, DeviceChoiceError, Picked};
+pub use cuda::list_cuda;
 pub use details::Details;
 pub use error::DeviceError;
 pub use image::{Component, Image, ImageSampler};
-pub use list::{Device, DeviceKind, Listing, list};
+pub use list::{Device, DeviceKind, Interface, Listing, list};
+pub use nvidia::cuda_headers;
 pub use program::{Arg, DeviceKernel, DeviceProgram, KernelLaunch, ObjectArg};
-pub use session::{Buffer, Element, Session, Timing};
+pub use session::{Buffer, Element, Session};
+pub use timing::Timing;

@@ -11,6 +11,26 @@ use serde::{Deserialize, Serialize};
 /// CL_PLATFORM_NOT_FOUND_KHR: the loader is there and knows no driver.
 const NO_PLATFORM: i32 = -1001;
 
+/// Through which library a device is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Interface {
+    /// An OpenCL driver.
+    OpenCl,
+    /// NVIDIA's driver and NVRTC.
+    Cuda,
+}
+
+impl Interface {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Interface::OpenCl => "OpenCL",
+            Interface::Cuda => "CUDA",
+        }
+    }
+}
+
 /// The kind of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -23,10 +43,13 @@ pub enum DeviceKind {
     Other,
 }
 
-/// An OpenCL device.
+/// A device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Device {
-    /// Its number, from 0, in the order in which the platforms list them.
+    /// What it is used through.
+    pub interface: Interface,
+    /// Its number among those with this interface, from 0, in the order in which the platforms list
+    /// them.
     pub index: usize,
     /// What it is.
     pub kind: DeviceKind,
@@ -36,9 +59,9 @@ pub struct Device {
     pub name: String,
     /// The driver's version.
     pub driver: String,
-    /// The version of OpenCL that it has.
+    /// The version of OpenCL that it has, or its architecture for CUDA, such as `sm_90`.
     pub version: String,
-    /// Compute units.
+    /// Compute units: multiprocessors.
     pub units: u32,
     /// Bytes of global memory.
     pub memory: u64,
@@ -54,7 +77,10 @@ pub struct Device {
 
 /// The library's name for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Id(pub cl_device_id);
+pub(super) enum Id {
+    OpenCl(cl_device_id),
+    Cuda(i32),
+}
 
 // SAFETY: the pointer is only handed to calls of OpenCL, which may come from any thread; devices
 // that are listed (in contrast to sub-devices) exist until the program ends.
@@ -65,6 +91,9 @@ unsafe impl Sync for Id {}
 /// The devices of this machine, and what was in the way of others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Listing {
+    /// What was listed.
+    #[serde(skip)]
+    pub interface: Interface,
     /// Those that can be used.
     pub devices: Vec<Device>,
     /// Why others cannot, one line each.
@@ -74,7 +103,8 @@ pub struct Listing {
 impl Listing {
     /// Why there is no device, in one line; nothing if there is one.
     pub fn absent(&self) -> Option<String> {
-        self.devices.is_empty().then(|| format!("no OpenCL device ({})", self.notes.join("; ")))
+        let (name, notes) = (self.interface.name(), self.notes.join("; "));
+        self.devices.is_empty().then(|| format!("no {name} device ({notes})"))
     }
 }
 
@@ -85,7 +115,8 @@ static LISTING: Mutex<()> = Mutex::new(());
 /// The OpenCL devices of this machine; drivers that fail are left out with a note.
 pub fn list() -> Listing {
     let _one_at_a_time = LISTING.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut listing = Listing { devices: Vec::new(), notes: Vec::new() };
+    let mut listing =
+        Listing { interface: Interface::OpenCl, devices: Vec::new(), notes: Vec::new() };
     match get_platforms() {
         Ok(platforms) => platforms.iter().for_each(|p| of_platform(p, &mut listing)),
         Err(ClError(DLOPEN_RUNTIME_LOAD_FAILED)) => listing.notes.push(
@@ -138,6 +169,7 @@ fn describe(id: cl_device_id, index: usize, platform: &str) -> Result<Option<Dev
     };
     let text = |text: String| text.trim_matches(['\0', ' ']).to_owned();
     Ok(Some(Device {
+        interface: Interface::OpenCl,
         index,
         kind,
         platform: platform.to_owned(),
@@ -149,6 +181,6 @@ fn describe(id: cl_device_id, index: usize, platform: &str) -> Result<Option<Dev
         max_alloc: info.max_mem_alloc_size()?,
         local_memory: info.local_mem_size()?,
         max_group: info.max_work_group_size()?,
-        id: Id(id),
+        id: Id::OpenCl(id),
     }))
 }

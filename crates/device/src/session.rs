@@ -18,10 +18,14 @@ use opencl3::memory::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_READ_WRITE, create_buffer, create_sub_buffer,
     release_mem_object,
 };
-use opencl3::types::{CL_TRUE, cl_buffer_region, cl_command_queue, cl_context, cl_event, cl_mem};
-use serde::Serialize;
+use opencl3::types::{
+    CL_TRUE, cl_buffer_region, cl_command_queue, cl_context, cl_device_id, cl_event, cl_mem,
+};
 
+use super::cuda::{CudaMemory, CudaSession};
+use super::list::Id;
 use super::raw::Owned;
+use super::timing::Timing;
 use super::{Device, DeviceError};
 
 /// A number that buffers can hold.
@@ -45,30 +49,27 @@ unsafe impl Element for f32 {}
 // SAFETY: as above.
 unsafe impl Element for f64 {}
 
-/// When a command was where, by the device's clock, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Timing {
-    /// It was put into the queue.
-    pub queued: u64,
-    /// It was given to the device.
-    pub submitted: u64,
-    /// The device began with it.
-    pub started: u64,
-    /// The device was done with it.
-    pub ended: u64,
+/// Memory of a device.
+#[derive(Debug)]
+pub(super) enum Memory {
+    OpenCl(Owned<cl_mem>),
+    Cuda(CudaMemory),
 }
 
-impl Timing {
-    /// Seconds that the device worked.
-    pub fn seconds(&self) -> f64 {
-        self.ended.saturating_sub(self.started) as f64 * 1e-9
+impl Memory {
+    /// What a kernel is given: OpenCL's handle, or an address.
+    pub fn handle(&self) -> *mut c_void {
+        match self {
+            Memory::OpenCl(memory) => memory.get(),
+            Memory::Cuda(memory) => memory.address as *mut c_void,
+        }
     }
 }
 
 /// Memory of a device for `len` elements.
 #[derive(Debug)]
 pub struct Buffer<T> {
-    pub(super) memory: Owned<cl_mem>,
+    pub(super) memory: Memory,
     len: usize,
     element: PhantomData<T>,
 }
@@ -90,9 +91,28 @@ impl<T> Buffer<T> {
 pub struct Session {
     device: Device,
     read: AtomicU64,
+    pub(super) driver: Driver,
+}
+
+/// What a session is used through.
+#[derive(Debug)]
+pub(super) enum Driver {
+    OpenCl(OpenClSession),
+    Cuda(CudaSession),
+}
+
+#[derive(Debug)]
+pub(super) struct OpenClSession {
+    pub id: cl_device_id,
     // Given back in this order.
-    pub(super) queue: Owned<cl_command_queue>,
-    pub(super) context: Owned<cl_context>,
+    pub queue: Owned<cl_command_queue>,
+    pub context: Owned<cl_context>,
+}
+
+/// A session with memory of it.
+enum Side<'a> {
+    OpenCl(cl_command_queue, cl_mem),
+    Cuda(&'a CudaSession, &'a CudaMemory),
 }
 
 impl Session {
@@ -101,18 +121,49 @@ impl Session {
     /// # Errors
     /// The driver refuses a context or a queue.
     pub fn open(device: &Device) -> Result<Session, DeviceError> {
+        let (name, read) = (&device.name, AtomicU64::new(0));
+        let id = match device.id {
+            Id::OpenCl(id) => id,
+            Id::Cuda(number) => {
+                let driver = Driver::Cuda(CudaSession::open(number, name)?);
+                return Ok(Session { device: device.clone(), read, driver });
+            }
+        };
         let fail = |call| error(device, call);
-        let context = create_context(&[device.id.0], ptr::null(), None, ptr::null_mut())
+        let context = create_context(&[id], ptr::null(), None, ptr::null_mut())
             .map_err(fail("clCreateContext"))?;
         // SAFETY: the context is new, and nothing else releases it.
         let context = unsafe { Owned::new(context, release_context) };
         // SAFETY: the context is valid and was made for this device.
-        let queue =
-            unsafe { create_command_queue(context.get(), device.id.0, CL_QUEUE_PROFILING_ENABLE) };
+        let queue = unsafe { create_command_queue(context.get(), id, CL_QUEUE_PROFILING_ENABLE) };
         let queue = queue.map_err(fail("clCreateCommandQueue"))?;
         // SAFETY: the queue is new, and nothing else releases it.
         let queue = unsafe { Owned::new(queue, release_command_queue) };
-        Ok(Session { device: device.clone(), read: AtomicU64::new(0), queue, context })
+        let driver = Driver::OpenCl(OpenClSession { id, queue, context });
+        Ok(Session { device: device.clone(), read, driver })
+    }
+
+    /// The handles of OpenCL.
+    pub(super) fn opencl(&self) -> Result<&OpenClSession, DeviceError> {
+        match &self.driver {
+            Driver::OpenCl(own) => Ok(own),
+            Driver::Cuda(_) => Err(self.foreign()),
+        }
+    }
+
+    pub(super) fn foreign(&self) -> DeviceError {
+        DeviceError::Foreign { device: self.device.name.clone() }
+    }
+
+    /// This session and the memory of a buffer, if both are of one interface.
+    fn side<'a>(&'a self, memory: &'a Memory) -> Result<Side<'a>, DeviceError> {
+        match (&self.driver, memory) {
+            (Driver::Cuda(own), Memory::Cuda(memory)) => Ok(Side::Cuda(own, memory)),
+            (Driver::OpenCl(own), Memory::OpenCl(memory)) => {
+                Ok(Side::OpenCl(own.queue.get(), memory.get()))
+            }
+            _ => Err(self.foreign()),
+        }
     }
 
     /// The device.
@@ -138,12 +189,18 @@ impl Session {
         }
         // OpenCL has no buffers of size 0.
         let bytes = (bytes as usize).max(size_of::<T>());
+        let context = match &self.driver {
+            Driver::OpenCl(own) => own.context.get(),
+            Driver::Cuda(own) => {
+                let memory = Memory::Cuda(own.memory(bytes)?);
+                return Ok(Buffer { memory, len, element: PhantomData });
+            }
+        };
         // SAFETY: the context is valid, and no memory of the host is named.
-        let memory =
-            unsafe { create_buffer(self.context.get(), CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
+        let memory = unsafe { create_buffer(context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
         let memory = memory.map_err(self.fail("clCreateBuffer"))?;
         // SAFETY: the buffer is new, and nothing else releases it.
-        let memory = unsafe { Owned::new(memory, release_mem_object) };
+        let memory = Memory::OpenCl(unsafe { Owned::new(memory, release_mem_object) });
         Ok(Buffer { memory, len, element: PhantomData })
     }
 
@@ -162,22 +219,24 @@ impl Session {
         let Some((origin, size)) = range(whole, from, len.max(1))? else {
             return self.buffer(len);
         };
+        let memory = match &whole.memory {
+            Memory::OpenCl(memory) => memory.get(),
+            Memory::Cuda(memory) => {
+                let memory = Memory::Cuda(memory.part(origin, size));
+                return Ok(Buffer { memory, len, element: PhantomData });
+            }
+        };
         let region = cl_buffer_region { origin, size };
         // SAFETY: the buffer is valid, the region lies within it as just checked, and is copied by
         // the call.
         let memory = unsafe {
             let region = ptr::from_ref(&region).cast::<c_void>();
-            create_sub_buffer(
-                whole.memory.get(),
-                CL_MEM_READ_WRITE,
-                CL_BUFFER_CREATE_TYPE_REGION,
-                region,
-            )
+            create_sub_buffer(memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, region)
         };
         let memory = memory.map_err(self.fail("clCreateSubBuffer"))?;
         // SAFETY: the buffer is new, and nothing else releases it. It keeps the memory of `whole`
         // for as long as it lives.
-        let memory = unsafe { Owned::new(memory, release_mem_object) };
+        let memory = Memory::OpenCl(unsafe { Owned::new(memory, release_mem_object) });
         Ok(Buffer { memory, len, element: PhantomData })
     }
 
@@ -201,11 +260,14 @@ impl Session {
         let Some((start, bytes)) = range(buffer, offset, from.len())? else {
             return Ok(Timing::default());
         };
+        let (queue, memory) = match self.side(&buffer.memory)? {
+            Side::OpenCl(queue, memory) => (queue, memory),
+            Side::Cuda(own, memory) => return own.write(memory, start, bytes_of(from)),
+        };
         // SAFETY: the handles are valid, the range lies within the buffer as just checked, `from`
         // has as many initialised bytes, and the call blocks until they are copied.
         let event = unsafe {
             let from = from.as_ptr().cast::<c_void>();
-            let (queue, memory) = (self.queue.get(), buffer.memory.get());
             enqueue_write_buffer(queue, memory, CL_TRUE, start, bytes, from, 0, ptr::null())
         };
         self.wait(&self.event(event.map_err(self.fail("clEnqueueWriteBuffer"))?))
@@ -225,11 +287,19 @@ impl Session {
             return Ok(Timing::default());
         };
         self.read.fetch_add(bytes as u64, Relaxed);
+        let (queue, memory) = match self.side(&buffer.memory)? {
+            Side::OpenCl(queue, memory) => (queue, memory),
+            Side::Cuda(own, memory) => {
+                let place = into.as_mut_ptr().cast::<u8>();
+                // SAFETY: `into` has as many bytes, and any bytes are values of T.
+                let into = unsafe { std::slice::from_raw_parts_mut(place, bytes) };
+                return own.read(memory, start, into);
+            }
+        };
         // SAFETY: the handles are valid, the range lies within the buffer as just checked, `into`
         // has as many bytes, any bytes are values of T, and the call blocks until they are copied.
         let event = unsafe {
             let into = into.as_mut_ptr().cast::<c_void>();
-            let (queue, memory) = (self.queue.get(), buffer.memory.get());
             enqueue_read_buffer(queue, memory, CL_TRUE, start, bytes, into, 0, ptr::null())
         };
         self.wait(&self.event(event.map_err(self.fail("clEnqueueReadBuffer"))?))
@@ -247,7 +317,11 @@ impl Session {
         let Some((_, bytes)) = range(to, 0, from.len)? else {
             return Ok(Timing::default());
         };
-        let (queue, from, to) = (self.queue.get(), from.memory.get(), to.memory.get());
+        let (queue, from, to) = match (self.side(&from.memory)?, self.side(&to.memory)?) {
+            (Side::OpenCl(queue, from), Side::OpenCl(_, to)) => (queue, from, to),
+            (Side::Cuda(own, from), Side::Cuda(_, to)) => return own.copy(from, to, bytes),
+            _ => return Err(self.foreign()),
+        };
         // SAFETY: the handles are valid, both buffers have as many bytes, as just checked, and they
         // do not overlap: two buffers that are borrowed at once are two pieces of memory, or parts
         // of one, between which OpenCL refuses to copy where they overlap.
@@ -263,10 +337,16 @@ impl Session {
         let Some((_, bytes)) = range(buffer, 0, buffer.len)? else {
             return Ok(Timing::default());
         };
+        let (queue, memory) = match (self.side(&buffer.memory)?, bytes_of(&[value])) {
+            (Side::OpenCl(queue, memory), _) => (queue, memory),
+            (Side::Cuda(own, memory), [byte, others @ ..]) if others.iter().all(|b| b == byte) => {
+                return own.fill(memory, *byte);
+            }
+            (Side::Cuda(..), _) => return self.write(buffer, 0, &vec![value; buffer.len]),
+        };
         // SAFETY: the handles are valid, the range is the whole buffer, and the pattern, a number
         // of 1, 4 or 8 bytes, is copied by the call.
         let event = unsafe {
-            let (queue, memory) = (self.queue.get(), buffer.memory.get());
             let pattern = ptr::from_ref(&value).cast::<c_void>();
             enqueue_fill_buffer(queue, memory, pattern, size_of::<T>(), 0, bytes, 0, ptr::null())
         };
@@ -305,6 +385,12 @@ impl Session {
 
 fn error(device: &Device, call: &'static str) -> impl Fn(i32) -> DeviceError {
     move |code| DeviceError::Call { device: device.name.clone(), call, code }
+}
+
+/// The bytes of elements.
+fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
+    // SAFETY: by the condition of Element all bytes are initialised, and there are as many.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
 /// Offset and length in bytes of some elements of a buffer; nothing if there are none.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use tickbound_device::DeviceChoice;
 use tickbound_model::ModelError;
 
 use super::cache::CacheError;
@@ -11,10 +12,13 @@ use super::cache::CacheError;
 pub enum MeasureError {
     /// The problem has nothing to run.
     #[error(
-        "the problem names no kernel in OpenCL C, which is what is measured; write \"kernel\": {{ \
-         \"opencl\": ..., \"entry\": ... }}"
+        "the problem names no kernel in OpenCL C or CUDA, which is what is measured; write \
+         \"kernel\": {{ \"opencl\": ..., \"entry\": ... }}"
     )]
     NoSource,
+    /// The device runs kernels in another language: it, the kernel's language, and what runs that.
+    #[error("--device {0}: the kernel is in {1}, which it does not run; give --device {2}")]
+    Device(DeviceChoice, &'static str, DeviceChoice),
     /// The kernel is in a language that is predicted, not run: its name.
     #[error(
         "kernel.language: kernels in {0} are not measured yet; `tickbound tune`, `why` and \

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tickbound_device::{DeviceChoice, Interface};
+use tickbound_model::source::Standard;
 use tickbound_model::{KernelSource, Problem};
+use tickbound_opencl::cuda;
 
 use super::error::MeasureError;
 
@@ -12,12 +15,39 @@ use super::error::MeasureError;
 pub struct Code {
     /// The file as messages call it.
     pub path: String,
-    /// Its text.
+    /// Its text; in CUDA the part of the device.
     pub text: String,
     /// The kernel function.
     pub entry: String,
-    /// Options of the compiler.
+    /// Options of the compiler; in CUDA one in each line.
     pub options: String,
+    /// It is in CUDA.
+    #[serde(default)]
+    pub cuda: bool,
+}
+
+impl Code {
+    /// Whether devices of this choice run it.
+    ///
+    /// # Errors
+    /// They run kernels in the other language.
+    pub fn check_device(&self, choice: DeviceChoice) -> Result<(), MeasureError> {
+        match (self.cuda, choice.interface()) {
+            (true, Interface::Cuda) | (false, Interface::OpenCl) => Ok(()),
+            (true, _) => Err(MeasureError::Device(choice, "CUDA", DeviceChoice::Cuda(0))),
+            (false, _) => Err(MeasureError::Device(choice, "OpenCL C", DeviceChoice::OpenCl)),
+        }
+    }
+}
+
+/// The device that runs a problem's kernel where none is chosen.
+pub fn usual_device(problem: &Problem) -> DeviceChoice {
+    let standard = problem.source.as_ref().map(|source| source.standard);
+    if standard.is_some_and(Standard::is_cuda) {
+        DeviceChoice::Cuda(0)
+    } else {
+        DeviceChoice::OpenCl
+    }
 }
 
 /// The files that a problem names, read.
@@ -42,8 +72,12 @@ impl SourceFiles {
     /// The problem names no source, or a file cannot be read.
     pub fn read(problem: &Problem, folder: &Path) -> Result<SourceFiles, MeasureError> {
         let source = source_of(problem)?;
-        if source.standard.is_cuda() {
-            return Err(MeasureError::Unmeasured(source.standard.language()));
+        let cuda = source.standard == Standard::Cuda;
+        if source.standard == Standard::Hip {
+            return Err(MeasureError::Unmeasured("HIP"));
+        }
+        if cuda && source.arguments.iter().any(|argument| !argument.image.is_empty()) {
+            return Err(MeasureError::Unmeasured("CUDA with texture objects"));
         }
         let mut paths = Vec::new();
         let mut read = |path: &Path| {
@@ -75,7 +109,15 @@ impl SourceFiles {
         }
         include(&text, &folders, &mut included, &mut paths);
         let entry = source.entry.clone();
-        let code = Code { path: path.display().to_string(), text, entry, options };
+        let path = path.display().to_string();
+        if cuda {
+            let toolkit = tickbound_device::cuda_headers();
+            text = cuda::device_part(&path, &text, &folders, &toolkit);
+            let include = toolkit.iter().map(|f| format!("\n--include-path={}", f.display()));
+            options = "--std=c++17\n--device-as-default-execution-space".to_owned();
+            options.extend(include);
+        }
+        let code = Code { path, text, entry, options, cuda };
         Ok(SourceFiles { folder: beside, code, reference, included, paths })
     }
 }

@@ -8,6 +8,12 @@ use tickbound_device::DeviceError;
 /// The status of a launch in groups of a wrong size (OpenCL 3.0, clEnqueueNDRangeKernel).
 const INVALID_WORK_GROUP_SIZE: i32 = -54;
 
+/// CUDA_ERROR_INVALID_VALUE, such as a group that is too large, CUDA_ERROR_OUT_OF_MEMORY and
+/// CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES.
+const INVALID_VALUE: i32 = 1;
+const OUT_OF_MEMORY: i32 = 2;
+const TOO_MANY: i32 = 701;
+
 /// Why a job has no times.
 #[derive(Debug)]
 pub enum JobError {
@@ -33,6 +39,10 @@ pub(super) fn explain(job: &Job, log: &str) -> String {
     let Some(error) = log::first_error(log) else {
         return format!("{path}: {}", log::first_line(log));
     };
+    // NVRTC has its own file for the kernel's name.
+    if error.file == "__nv_name_map" {
+        return format!("{path}: kernel `{}`: {}", job.code.entry, error.text);
+    }
     // Drivers give the source names of their own; only what it includes has a name of ours.
     let folder = std::path::Path::new(path).parent().unwrap_or(std::path::Path::new(""));
     let included = folder.join(error.file.trim_start_matches("./"));
@@ -45,7 +55,8 @@ pub(super) fn explain(job: &Job, log: &str) -> String {
 
 pub(super) fn of_memory(e: DeviceError) -> JobError {
     match &e {
-        DeviceError::TooLarge { .. } | DeviceError::Call { code: -6..=-4 | -61, .. } => {
+        DeviceError::TooLarge { .. }
+        | DeviceError::Call { code: -6..=-4 | -61 | OUT_OF_MEMORY, .. } => {
             JobError::job(FailureKind::Launch, format!("cannot be launched: {e}"))
         }
         _ => JobError::Device(e),
@@ -65,7 +76,7 @@ pub(super) fn not_launched(job: &Job, e: DeviceError) -> JobError {
             index + 1,
             job.code.entry
         ),
-        DeviceError::Call { code: INVALID_WORK_GROUP_SIZE, .. } => {
+        DeviceError::Call { code: INVALID_WORK_GROUP_SIZE | INVALID_VALUE | TOO_MANY, .. } => {
             let items = job.grid.iter().map(|d| d[1]).product::<usize>();
             format!("cannot be launched: {e}; groups of {items} items")
         }

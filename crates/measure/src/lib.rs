@@ -1,4 +1,4 @@
-//! Measuring: runs configurations of a kernel on an OpenCL device.
+//! Measuring: runs configurations of a kernel on an OpenCL or CUDA device.
 //!
 //! In goes a problem whose kernel is a source file, and some of its configurations; out come a
 //! [`MeasureReport`] with the time of each, or why it has none, and a [`cache`] that is written as

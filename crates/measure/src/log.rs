@@ -13,7 +13,7 @@ pub struct Diagnostic {
 
 /// The first error that has a line: `FILE:LINE:COLUMN: error: TEXT` as Clang and GCC write it,
 /// `error: FILE:LINE:COLUMN: TEXT` as PoCL does, `"FILE", line LINE: error: TEXT` as compilers on
-/// EDG's front end do.
+/// EDG's front end do, `FILE(LINE): error: TEXT` as NVRTC does.
 pub fn first_error(log: &str) -> Option<Diagnostic> {
     log.lines().find_map(|line| clang(line).or_else(|| pocl(line)).or_else(|| edg(line)))
 }
@@ -24,9 +24,13 @@ pub fn first_line(log: &str) -> &str {
 }
 
 fn clang(line: &str) -> Option<Diagnostic> {
-    let at = line.find(": error: ").or_else(|| line.find(": fatal error: "))?;
+    let kinds = [": error: ", ": fatal error: ", ": catastrophic error: "];
+    let at = kinds.iter().find_map(|kind| line.find(kind))?;
     let text = line[at..].split_once("error: ")?.1;
-    placed(&line[..at], text)
+    match line[..at].strip_suffix(')').and_then(|place| place.rsplit_once('(')) {
+        Some((file, number)) => placed(&format!("{file}:{number}"), text),
+        None => placed(&line[..at], text),
+    }
 }
 
 fn pocl(line: &str) -> Option<Diagnostic> {
@@ -66,6 +70,8 @@ mod tests {
     #[test]
     fn logs_of_several_compilers() {
         let table = [
+            ("k.cu(4): warning #177-D: unused\n/a/k.cuh(7): error: no", "/a/k.cuh", 7, "no"),
+            ("kernel.cu(1): catastrophic error: no file", "kernel.cu", 1, "no file"),
             (
                 "a.cl:14:3: error: use of undeclared identifier 'x'",
                 "a.cl",

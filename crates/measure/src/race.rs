@@ -58,7 +58,9 @@ pub fn race(
     interrupts: Interrupts<'_>,
 ) -> Result<RaceTimes, MeasureError> {
     let job = |racer: &Racer<'_>| {
-        Job::new(racer.problem, &SourceFiles::read(racer.problem, racer.folder)?, racer.bound)
+        let files = SourceFiles::read(racer.problem, racer.folder)?;
+        files.code.check_device(setup.choice)?;
+        Job::new(racer.problem, &files, racer.bound)
     };
     let [first, mut second] = [job(&racers[0])?, job(&racers[1])?];
     let kinds = |job: &Job| -> Vec<_> {

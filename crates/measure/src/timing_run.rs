@@ -26,6 +26,7 @@ use tickbound_device::{
     Arg, DeviceError, DeviceKernel, DeviceKind, DeviceProgram, ImageSampler, Session,
 };
 use tickbound_model::random::SplitMix64;
+use tickbound_opencl::cuda::instance;
 
 /// A device that has been idle for longer may have lowered its clock rate.
 const IDLE: Duration = Duration::from_millis(100);
@@ -377,7 +378,17 @@ pub fn compile(session: &Session, job: &Job, into: &Path) -> Result<(f64, bool),
 }
 
 fn compiled<'s>(session: &'s Session, job: &Job) -> Result<DeviceProgram<'s>, JobError> {
-    DeviceProgram::build(session, &job.program(), &job.options()).map_err(|e| match e {
+    let built = match job.code.cuda {
+        false => DeviceProgram::build(session, &job.program(), &job.options()),
+        true => {
+            let (text, kernel) =
+                instance(&job.code.text, &job.code.entry, &job.defines).map_err(|e| {
+                    JobError::job(FailureKind::Compile, format!("{}: {e}", job.code.path))
+                })?;
+            DeviceProgram::build_cuda(session, &text, &job.code.options, &kernel)
+        }
+    };
+    built.map_err(|e| match e {
         DeviceError::Build { log, .. } => JobError::job(FailureKind::Compile, explain(job, &log)),
         DeviceError::Zero(what) => JobError::job(
             FailureKind::Compile,
@@ -399,11 +410,16 @@ fn kernel(program: &DeviceProgram<'_>, job: &Job) -> Result<DeviceKernel, JobErr
         }
         e => JobError::job(FailureKind::Compile, format!("{path}: {e}")),
     })?;
-    let (takes, given) = (kernel.arguments(), job.arguments.len());
+    let passed = |a: &&JobArgument| !job.code.cuda || !matches!(a, JobArgument::Local(_));
+    let (takes, given) = (kernel.arguments(), job.arguments.iter().filter(passed).count());
     if takes != given {
+        let hint =
+            if job.code.cuda { "; structures among its arguments are not launched" } else { "" };
         return Err(JobError::job(
             FailureKind::Launch,
-            format!("{path}: kernel `{entry}` takes {takes} arguments, the problem gives {given}"),
+            format!(
+                "{path}: kernel `{entry}` takes {takes} arguments, the problem gives {given}{hint}"
+            ),
         ));
     }
     Ok(kernel)

@@ -42,7 +42,7 @@ pub struct Described {
     pub platform: String,
     /// The driver's version.
     pub driver: String,
-    /// The version of OpenCL that it has.
+    /// The version of OpenCL that it has, or its architecture for CUDA.
     pub version: String,
     /// Compute units.
     pub units: u32,
@@ -121,12 +121,12 @@ pub fn serve(choice: DeviceChoice, compiles: bool) -> std::io::Result<()> {
         let line = serde_json::to_string(reply).map_err(std::io::Error::other)?;
         out.write_all(format!("{line}\n").as_bytes())
     };
-    let listing = tickbound_device::list();
+    let listing = choice.listing();
     let device = match listing.pick(choice) {
         Ok(Picked::Device(device)) => device,
         Ok(Picked::Absent(why)) => return reply(&Reply::NoDevice(why)),
         Ok(Picked::Cpu) => {
-            let why = "kernels need an OpenCL device; give --device opencl or opencl:N";
+            let why = "kernels need a device; give --device opencl, opencl:N, cuda or cuda:N";
             return reply(&Reply::BadChoice(why.to_owned()));
         }
         Err(e) => return reply(&Reply::BadChoice(e.to_string())),

@@ -9,10 +9,11 @@ use crate::commands::values::{ByteSize, Seconds};
 pub struct MeasureArgs {
     #[command(flatten)]
     pub(super) question: Question,
-    /// The device: opencl, or opencl:N as `tickbound devices` lists them; equal graphics processors
-    /// measure side by side: opencl:0,opencl:1
-    #[arg(long, value_name = "DEVICE", default_value = "opencl")]
-    pub(super) device: String,
+    /// The device: opencl, opencl:N, cuda or cuda:N as `tickbound devices` lists them; equal
+    /// graphics processors measure side by side: opencl:0,opencl:1 [default: cuda for kernels in
+    /// CUDA, else opencl]
+    #[arg(long, value_name = "DEVICE")]
+    pub(super) device: Option<String>,
     /// Measure the whole space
     #[arg(long, conflicts_with_all = ["top", "sample", "guided"])]
     pub(super) all: bool,

@@ -25,6 +25,7 @@ use predicted::predicted;
 use tickbound_device::DeviceChoice;
 use tickbound_device::platform::mismatch;
 use tickbound_measure::cache::{kept_beside, usual_name};
+use tickbound_measure::files::usual_device;
 use tickbound_measure::floors::{Floors, OfSpace};
 use tickbound_measure::guided::Guide;
 use tickbound_measure::select::{Candidates, Selection, candidates, select, shuffle, total};
@@ -83,10 +84,12 @@ impl MeasureArgs {
         }
         let program = own_program()?;
         let flushed = if self.flush_cache { "-flushed" } else { "" };
-        let usual = || usual_name(problem, &(self.device.clone() + flushed));
+        let usual = || usual_device(problem).to_string();
+        let device = self.device.clone().unwrap_or_else(usual);
+        let usual = || usual_name(problem, &(device.clone() + flushed));
         let cache = self.cache.clone().unwrap_or_else(usual);
         Ok(MeasureOptions {
-            choices: self.device.split(',').map(choice).collect::<Result<_, _>>()?,
+            choices: device.split(',').map(choice).collect::<Result<_, _>>()?,
             compilers: self.compilers,
             cutoff: self.cutoff,
             flush_cache: self.flush_cache,

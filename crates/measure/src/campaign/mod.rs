@@ -132,6 +132,7 @@ fn tasks<'a>(
     all: &'a [Bound],
     options: &'a MeasureOptions,
 ) -> Result<(Vec<Task<'a>>, Option<usize>), MeasureError> {
+    options.choices.iter().try_for_each(|choice| files.code.check_device(*choice))?;
     let is_own = |own: &Bound| {
         all.iter().position(|bound| bound.configuration == own.configuration).unwrap_or(all.len())
     };

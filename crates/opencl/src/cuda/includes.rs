@@ -24,18 +24,23 @@ const USUAL: &str = "\
 
 /// The text with each file in the place of its `#include` line.
 pub(super) fn inlined(name: &str, source: &str, folders: &[PathBuf]) -> String {
+    flat(name, source, folders).0
+}
+
+/// The same with the names of the headers that no folder has.
+pub(super) fn flat(name: &str, source: &str, folders: &[PathBuf]) -> (String, Vec<String>) {
+    let mut all = Inlined { folders, ..Inlined::default() };
     let mut text = String::new();
-    Inlined { folders, ..Inlined::default() }.add(name, source, &mut text, 0);
-    text
+    all.add(name, source, &mut text, 0);
+    (text, all.missing)
 }
 
 /// Headers that a source includes, that are found in none of the folders, and that may matter.
 pub fn missing(name: &str, source: &str, folders: &[PathBuf]) -> Vec<String> {
-    let mut all = Inlined { folders, ..Inlined::default() };
-    all.add(name, source, &mut String::new(), 0);
+    let (_, mut missing) = flat(name, source, folders);
     let usual = |name: &String| USUAL.split_whitespace().any(|start| name.starts_with(start));
-    all.missing.retain(|name| !usual(name));
-    all.missing
+    missing.retain(|name| !usual(name));
+    missing
 }
 
 /// The files that have been met.

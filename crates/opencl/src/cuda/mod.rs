@@ -5,7 +5,10 @@
 //! constants (`constexpr int TILE = 16`, enumerators), and to parameters of the kernel's template:
 //! the [parser](crate::parse) finds the latter two by their declarations.
 
+mod constants;
+mod definitions;
 mod includes;
+mod runtime;
 
 use std::path::PathBuf;
 
@@ -14,8 +17,11 @@ use indexmap::IndexMap;
 use crate::lines::is_word;
 use crate::outline::Outline;
 use crate::request::ReadRequest;
+use constants::initial_value;
+use definitions::without_definitions;
 use includes::inlined;
 pub use includes::missing;
+pub use runtime::{device_part, instance};
 use tickbound_model::source::Standard;
 
 /// The path under which libclang gets the declarations.
@@ -70,13 +76,7 @@ impl CudaNames {
         let declared =
             |name: &&&String| !outline.macros.contains_key(name.as_str()) && outline.declares(name);
         let names = given.iter().filter(declared).map(|name| (*name).clone()).collect();
-        let defined = |line: &str| {
-            let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
-            let name = rest.trim_start().split(|c| !is_word(c)).next()?;
-            (given.iter().any(|own| *own == name) && !line.ends_with('\\')).then_some(())
-        };
-        let lines = inlined.lines().map(|line| defined(line).map_or(line, |()| ""));
-        let text = lines.flat_map(|line| [line, "\n"]).collect();
+        let text = without_definitions(&inlined, &given);
         (CudaNames(names), text)
     }
 
@@ -150,44 +150,9 @@ fn group(text: &str, (open, close): (char, char)) -> &str {
     ""
 }
 
-/// Where the value of a constant stands behind `NAME =`.
-fn initial_value(text: &str, name: &str) -> Option<std::ops::Range<usize>> {
-    let places = text.match_indices(name).map(|(at, _)| at);
-    places.into_iter().find_map(|at| {
-        let whole = !text[..at].ends_with(is_word);
-        let head = text[..at].rsplit([';', '{', '}', '(']).next()?;
-        let has = |word: &str| head.split(|c| !is_word(c)).any(|own| own == word);
-        let listed = text[..at - head.len()].rsplit([';', '}']).next()?.contains("enum");
-        let rest = text[at + name.len()..].strip_prefix(|c: char| !is_word(c)).map(|_| ());
-        let after = &text[at + name.len()..];
-        let value = after.trim_start().strip_prefix('=').filter(|rest| !rest.starts_with('='))?;
-        let start = text.len() - value.len();
-        let mut depth = 0_usize;
-        let end = value.char_indices().find(|(_, c)| {
-            depth += usize::from(matches!(c, '(' | '['));
-            let ends = depth == 0 && matches!(c, ';' | ',' | '}');
-            depth -= usize::from(matches!(c, ')' | ']') && depth > 0);
-            ends
-        })?;
-        let plain = !value[..end.0].contains(char::is_alphabetic);
-        let constant = has("constexpr") || listed || has("const") && plain;
-        (whole && rest.is_some() && constant).then_some(start..start + end.0)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn constants_take_values() {
-        let text = "enum { BX = 32, BY = f(1, 2) }; constexpr int R=3; int Q = 4; const int S = n;";
-        let take = |name: &str| initial_value(text, name).map(|span| &text[span]);
-        assert_eq!(take("BX"), Some(" 32"));
-        assert_eq!(take("BY"), Some(" f(1, 2) "));
-        assert_eq!(take("R"), Some("3"));
-        assert_eq!([take("Q"), take("S")], [None, None]);
-    }
 
     #[test]
     fn what_types_depend_on_is_asked() {
