@@ -130,8 +130,8 @@ const MAX_OF_A_VARIANT: usize = 1 << 9;
 struct Combinations {
     /// The names: parameters and definitions.
     slots: Vec<Slot>,
-    /// For each choice of structural values the combinations, one after the other, where they are
-    /// not too many.
+    /// For each choice of structural values the combinations in sequence, where they are not too
+    /// many.
     by_choice: HashMap<Vec<i64>, Option<Vec<i64>>>,
 }
 
@@ -149,6 +149,9 @@ impl Combinations {
     }
 }
 
+/// Combinations that one thread lists, and others wait for; `None` where they are too many.
+type Listed = Arc<OnceLock<Option<Combinations>>>;
+
 /// Which values occur together.
 #[derive(Debug)]
 pub(crate) struct Occurring<'c> {
@@ -160,7 +163,7 @@ pub(crate) struct Occurring<'c> {
     /// The values of the names that no configuration changes.
     common: Vec<i64>,
     /// For some parameters, where they are not too many.
-    known: Mutex<HashMap<Vec<usize>, Arc<OnceLock<Option<Combinations>>>>>,
+    known: Mutex<HashMap<Vec<usize>, Listed>>,
 }
 
 impl<'c> Occurring<'c> {
@@ -222,7 +225,7 @@ impl<'c> Occurring<'c> {
         places.into_iter().collect()
     }
 
-    fn combinations(&self, parameters: &[usize]) -> Arc<OnceLock<Option<Combinations>>> {
+    fn combinations(&self, parameters: &[usize]) -> Listed {
         // What is in it is whole even if a thread ended early.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(parameters.to_vec()).or_default().clone()

@@ -159,8 +159,6 @@ pub(crate) fn usage(
     // The first fault, independent of threads.
     let all: Vec<Read<_>> = extracted.variants.par_iter().map(of).collect();
     let all = all.into_iter().collect::<Read<Vec<_>>>()?;
-    let mut whole: IndexMap<&str, Vec<Expr>> = IndexMap::new();
-    let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
     // Part by part: each depends on few of the symbols.
     let origins: Vec<&walk::Origin> =
         all.iter().flat_map(|(_, parts)| parts.keys()).unique().collect();
@@ -173,12 +171,22 @@ pub(crate) fn usage(
         Ok(numbers(&symbols, alternatives.collect()))
     };
     let merged: Vec<Read<Vec<Expr>>> = origins.par_iter().map(merged).collect();
-    for (origin, merged) in origins.into_iter().zip(merged) {
-        for merged in merged? {
-            if let Some(line) = &origin.1 {
-                add_to(lines.entry(line.clone()).or_default(), origin.0, merged.clone());
+    let merged = merged.into_iter().collect::<Read<Vec<_>>>()?;
+    Ok(summed(origins.into_iter().zip(merged)))
+}
+
+/// The sums of parts, in all and by lines.
+fn summed<'o>(
+    parts: impl Iterator<Item = (&'o walk::Origin, Vec<Expr>)>,
+) -> (Usage, Vec<LineUsage>) {
+    let mut whole: IndexMap<&str, Vec<Expr>> = IndexMap::new();
+    let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
+    for ((what, line, _), own) in parts {
+        for part in own {
+            if let Some(line) = line {
+                add_to(lines.entry(line.clone()).or_default(), what, part.clone());
             }
-            whole.entry(origin.0).or_default().push(merged);
+            whole.entry(what).or_default().push(part);
         }
     }
     let mut sums = Usage::default();
@@ -190,7 +198,7 @@ pub(crate) fn usage(
         line,
         usage,
     };
-    Ok((sums, lines.into_iter().map(line).collect()))
+    (sums, lines.into_iter().map(line).collect())
 }
 
 fn add_to(usage: &mut Usage, what: &str, more: Expr) {
