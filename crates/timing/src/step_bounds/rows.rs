@@ -80,7 +80,7 @@ impl Rows<'_> {
         let excludes = |c: &Condition| c.outcome(self.problem, &self.env) == Holds::No;
         let value = match self.condition.is_some_and(excludes) {
             true => Some(NOT_ALLOWED),
-            // The least number of all says that nothing is allowed.
+            // The least number of all is the mark that nothing is allowed.
             false => self.staged.value().filter(|value| *value != NOT_ALLOWED),
         };
         self.values.extend(value);
