@@ -339,7 +339,7 @@ fn wrong_input() {
         ),
         (
             &["compose", ALTERNATOR, "--set", "n=3", "--device", "gpu"],
-            "give cpu, opencl, opencl:N, or opencl:all (",
+            "give cpu, opencl, opencl:N, opencl:all, cuda, or cuda:N (",
         ),
     ];
     for (arguments, part) in cases {
