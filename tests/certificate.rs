@@ -208,7 +208,7 @@ fn every_example_kernel() {
     assert_eq!(proofs, all);
     // Under the profile `resources`: usages whose variants are written as definitions.
     for (kernel, proof) in
-        [("convolution", "branches"), ("dedispersion", "simulation"), ("stencil", "inequalities")]
+        [("convolution", "simulation"), ("dedispersion", "simulation"), ("stencil", "inequalities")]
     {
         let folder = copies.path().join(format!("{kernel}-resources"));
         certified(&format!("examples/kernels/{kernel}.json"), &folder, "1");

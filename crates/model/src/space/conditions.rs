@@ -14,7 +14,7 @@ use tickbound_expr::interval::Interval;
 use tickbound_expr::{BinaryOp, Expr};
 
 /// Most nodes of an expression with its definitions substituted.
-const MAX_NODES: usize = 200_000;
+const MAX_NODES: usize = 20_000;
 
 /// A condition on a choice of parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
