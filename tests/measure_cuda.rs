@@ -138,7 +138,7 @@ fn outcome(result: &Value, group: i64) -> Result<f64, (String, String)> {
     one["time"].as_f64().ok_or_else(|| (text("failure"), text("message")))
 }
 
-/// All that a configuration can come to, with either compiler.
+/// Each outcome of a configuration, with either compiler.
 fn each_outcome(machine: &Machine) {
     machine.write("k.cu", TWICE);
     machine.write("k.ref.c", TWICE_REFERENCE);

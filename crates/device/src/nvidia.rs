@@ -10,6 +10,9 @@ use libloading::Library;
 /// A handle: of a context, a module, a function, an event, a program of NVRTC.
 pub(crate) type Handle = *mut c_void;
 
+/// CUDA_ERROR_NOT_INITIALIZED.
+pub(crate) const NOT_INITIALIZED: c_int = 3;
+
 /// A table of functions of a library, each by its name there.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident { $($name:ident($($argument:ty),*) -> $result:ty;)* }) => {

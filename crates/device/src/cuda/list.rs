@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use crate::list::{Device, DeviceKind, Id, Interface, Listing};
-use crate::nvidia::{compiler, driver, text};
+use crate::nvidia::{NOT_INITIALIZED, compiler, driver, text};
 
 /// Numbers of a device (CUdevice_attribute in cuda.h): items of a group, bytes of shared memory,
 /// multiprocessors, bytes of the L2 cache, and the two parts of the compute capability.
@@ -22,7 +22,10 @@ pub fn list_cuda() -> Listing {
         let mut count = 0;
         // SAFETY: the number has a place.
         let code = unsafe { (driver.cuDeviceGetCount)(&mut count) };
-        compiler().map(|_| if code == 0 { count } else { 0 })
+        if code != 0 {
+            listing.notes.push(format!("cuDeviceGetCount failed: {} ({code})", text("", code)));
+        }
+        compiler().map(|_| count)
     });
     for index in 0..count.unwrap_or(0) {
         match describe(index) {
@@ -41,8 +44,7 @@ pub fn list_cuda() -> Listing {
 
 /// A number of a device; the error is the driver's.
 pub(crate) fn attribute(device: c_int, what: c_int) -> Result<c_int, i32> {
-    // CUDA_ERROR_NOT_INITIALIZED
-    let driver = driver().map_err(|_| 3)?;
+    let driver = driver().map_err(|_| NOT_INITIALIZED)?;
     let mut value = 0;
     // SAFETY: the number has a place; the driver checks the others.
     match unsafe { (driver.cuDeviceGetAttribute)(&mut value, what, device) } {
@@ -52,7 +54,7 @@ pub(crate) fn attribute(device: c_int, what: c_int) -> Result<c_int, i32> {
 }
 
 fn describe(index: c_int) -> Result<Device, i32> {
-    let driver = driver().map_err(|_| 3)?;
+    let driver = driver().map_err(|_| NOT_INITIALIZED)?;
     let (mut number, mut version, mut memory, mut name) = (0, 0, 0_usize, [0_u8; 256]);
     let bytes = name.len() as c_int;
     // SAFETY: each result has a place, the name one of as many bytes as stated.

@@ -7,14 +7,13 @@ use std::sync::Arc;
 use super::compile::Compiled;
 use super::list::{MAJOR, MINOR, attribute};
 use crate::DeviceError;
-use crate::nvidia::{Driver, Handle, driver};
+use crate::nvidia::{Driver, Handle, NOT_INITIALIZED, driver};
 use crate::timing::Timing;
 
 /// CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES.
 const MAX_DYNAMIC_SHARED: c_int = 8;
-/// CUDA_ERROR_INVALID_VALUE and CUDA_ERROR_NOT_INITIALIZED.
+/// CUDA_ERROR_INVALID_VALUE.
 const INVALID_VALUE: c_int = 1;
-const NOT_INITIALIZED: c_int = 3;
 /// Items of a group where none are stated.
 const GROUP: usize = 256;
 

@@ -52,7 +52,7 @@ pub fn device_part(name: &str, source: &str, folders: &[PathBuf], toolkit: &[Pat
 /// template: `a::tile<16, float>`.
 ///
 /// # Errors
-/// There is no such kernel, or a parameter of its template has no value; why.
+/// A message: the source has no such kernel, or a parameter of its template has no value.
 pub fn instance(
     text: &str,
     entry: &str,

@@ -1,6 +1,6 @@
 //! How far the items of a group are apart, by the digits of their count.
 //!
-//! A digit for each dimension or, where an address asks for quotients and remainders of the count
+//! A digit for each dimension or, where an address has quotients and remainders of the count
 //! of items, for each of these: `count % 32 / 4` and `count % 4` make it `warp * 32 + row * 4 +
 //! column`.
 
@@ -53,7 +53,7 @@ struct Part {
     below: Option<Poly>,
 }
 
-/// The digits where the address asks for parts of the count.
+/// The digits where the address has parts of the count.
 fn divided(terms: &mut PolyTerms, reach: &Reach, dimensions: &[Place]) -> Option<Vec<Digit>> {
     let mut found = Vec::new();
     gather(terms, &reach.offset, &mut found)?;
