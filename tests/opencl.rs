@@ -21,17 +21,18 @@ use tickbound_measure::expected::DeviceCompare;
 use tickbound_measure::guarded::{Breach, Guarded, Round, Side, ZONE};
 use tickbound_model::source::ElementType;
 use tickbound_reo::automaton::Automaton;
+use tickbound_reo::check::{LtlFormula, deadlock, violation};
 use tickbound_reo::limits::{ProductLimits, ProductProgress, Stopped};
 use tickbound_reo::product::dense::{
-    BatchPlan, CellData, CellTally, DenseError, DensePlan, DenseStream, Matrix, RowBlock, RowsOf,
-    batch, fold, plan,
+    self, BatchPlan, CellData, CellTally, DenseError, DensePlan, DenseStream, Matrix, RowBlock,
+    RowsOf, SparseForm, batch, fold, plan,
 };
 use tickbound_reo::product::halves::Halves;
 use tickbound_reo::product::reachable;
 use tickbound_reo::symbol::Symbols;
 use tickbound_reo_opencl::{
     Clause, EXPLORE_KERNELS, ExploreSizes, ExploredProduct, Explorer, KERNELS, Maker, Multiplier,
-    MultiplierError, agree,
+    MultiplierError, agree, composed,
 };
 use tickbound_xtask::reo_bench::{self, BenchOptions, Mode};
 
@@ -248,6 +249,16 @@ fn one_product_in_one_launch() {
         for family in &parts {
             assert_eq!(engine.fold(family, &memory()), Ok(fold(family, &memory()).unwrap()));
         }
+        for form in [SparseForm::Standard, SparseForm::Algebraic] {
+            let whole = dense::compose(&apart, form, &memory()).unwrap();
+            for bytes in [1, 1 << 16, 1 << 30] {
+                assert_eq!(composed(&device, &apart, form, bytes, &memory()).unwrap(), whole);
+            }
+            for family in &parts {
+                let made = composed(&device, family, form, 1 << 10, &memory()).unwrap();
+                assert_eq!(made, dense::compose(family, form, &memory()).unwrap());
+            }
+        }
         // 2^9 states.
         let large = engine.fold(&apart, &memory()).unwrap();
         assert_eq!((large.states(), large.transitions()), (512, 1 << 18));
@@ -446,6 +457,64 @@ fn the_reachable_product_is_counted_on_the_device() {
     }
 }
 
+/// The states of a product after steps with these labels.
+fn after(whole: &Automaton, labels: &[u64]) -> Vec<u32> {
+    let mut states = whole.initial().to_vec();
+    for label in labels {
+        let steps = states.iter().flat_map(|state| whole.steps(*state));
+        let next = steps.filter(|step| step.label[0] == *label).map(|step| step.to);
+        states = next.sorted_unstable().dedup().collect();
+    }
+    states
+}
+
+#[test]
+fn a_shortest_run_is_found_on_the_device() {
+    let mut all = circuits(300);
+    all.extend((1..=9).map(|n| plain(&chain(&mut Symbols::new(), n))));
+    for device in devices() {
+        let engine = Explorer::new(&device).unwrap();
+        let (mut stuck, mut broken, mut steps) = (0, 0, 0);
+        for (at, family) in all.iter().enumerate() {
+            let parts: Vec<&Automaton> = family.iter().collect();
+            let whole = reachable::compose(&parts, &memory()).unwrap();
+            let halves = Halves::new(&parts, &memory()).unwrap();
+            let sizes = match at % 3 {
+                0 => ExploreSizes::default(),
+                1 => ExploreSizes { group: Some(7), part: 3, ..ExploreSizes::default() },
+                _ => ExploreSizes { room: 1, places: 1, load: 100, ..ExploreSizes::default() },
+            };
+            let shortest = |clauses| engine.shortest(&halves, clauses, sizes, &memory()).unwrap();
+            let (found, expected) = (shortest(None), deadlock(&whole));
+            assert_eq!(found.as_ref().map(Vec::len), expected.map(|run| run.steps.len()), "{at}");
+            if let Some(run) = found {
+                let ends = after(&whole, &run);
+                assert!(ends.iter().any(|state| whole.steps(*state).len() == 0), "{at} {run:?}");
+                (stuck, steps) = (stuck + 1, steps + run.len());
+            }
+            // No step in which one of the last two names fires.
+            let names = halves.alphabet.iter().rev().take(2);
+            let bits = (0..halves.alphabet.len()).rev().take(2).map(|bit| 1 << bit).sum();
+            let clauses: [Clause; 2] = [(0, u64::MAX), (0, bits)];
+            let holds = |label: u64| label & bits == 0;
+            let any = names
+                .map(|name| LtlFormula::Fires(*name))
+                .reduce(|a, b| LtlFormula::Or(Box::new(a), Box::new(b)));
+            let none = LtlFormula::Not(Box::new(any.unwrap_or(LtlFormula::False)));
+            let (found, expected) = (shortest(Some(&clauses)), violation(&whole, &none));
+            assert_eq!(found.as_ref().map(Vec::len), expected.map(|run| run.steps.len()), "{at}");
+            if let Some(run) = found {
+                let (last, before) = run.split_last().expect("a step");
+                assert!(!holds(*last) && before.iter().all(|label| holds(*label)), "{at} {run:?}");
+                assert!(!after(&whole, &run).is_empty(), "{at} {run:?}");
+                (broken, steps) = (broken + 1, steps + run.len());
+            }
+        }
+        println!("{stuck} deadlocks, {broken} broken, {steps} steps");
+        assert!(stuck > 20 && broken > 100 && steps > 300);
+    }
+}
+
 #[test]
 fn the_reachable_product_within_limits_and_with_faulty_kernels() {
     let family = plain(&chain(&mut Symbols::new(), 10));
@@ -479,6 +548,19 @@ fn the_reachable_product_within_limits_and_with_faulty_kernels() {
             ("return was == NONE;", "return was == NONE && key != 77;"),
         ] {
             assert_ne!(explore(from, to, 1 << 20), Ok(expected), "{to}");
+        }
+        // A run through states that no step leads to, and to one that is not stuck.
+        for (from, to) in [
+            ("atomic_min(first, low);", "atomic_min(first, count);"),
+            ("first_broken = min(first_broken, key);", "first_broken = 0;"),
+        ] {
+            assert!(EXPLORE_KERNELS.contains(from));
+            let engine = Explorer::with_kernels(&device, &EXPLORE_KERNELS.replace(from, to));
+            let out = halves.alphabet.len() - 1;
+            let clauses = [(0, 1 << out)];
+            let sizes = ExploreSizes::default();
+            let wrong = engine.unwrap().shortest(&halves, Some(&clauses), sizes, &memory());
+            assert!(matches!(wrong, Err(MultiplierError::Unusable(_))), "{wrong:?}");
         }
         let engine = Explorer::new(&device).unwrap();
         let stop = AtomicBool::new(true);
@@ -523,6 +605,49 @@ fn the_reachable_product_from_the_command_line() {
     }
     let (status, _, err) = run(&["--no-data", "--device", "opencl", "--dataset", "d"]);
     assert!(status == Some(2) && err.contains("written by the processors"), "{err}");
+}
+
+/// Deadlocks and broken invariants by the device: as many steps as the processors find.
+#[test]
+fn checked_from_the_command_line() {
+    if devices().is_empty() {
+        return;
+    }
+    let run = |more: &[&str]| {
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("tickbound");
+        command.current_dir(env!("CARGO_MANIFEST_DIR"));
+        let out = command.args(["reo", "check"]).args(more).output().expect("it starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (out.status.code(), text(&out.stdout), text(&out.stderr))
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let ring = folder.path().join("ring.treo").display().to_string();
+    // What enters stays, until both buffers are full.
+    let parts = "sync(in, x) fifo1(x, p) fifo1(p, x)";
+    let text = format!("import reo.sync;\nimport reo.fifo1;\nring(in?) {{ {parts} }}\n");
+    std::fs::write(&ring, text).expect("a file");
+    let ring = [ring.as_str(), "--no-data"];
+    let chain = ["examples/connectors/chain.treo", "--no-data", "--set", "n=8"];
+    let ends = ["--invariant", "x[8] | !x[8]", "--invariant", "x[8] -> x[0]"];
+    for (what, status, said) in [
+        (ring.to_vec(), 1, "a deadlock after 3 steps\n  1. {in}\n  2. inside: {p}\n  3. {in}"),
+        (chain.to_vec(), 0, "no deadlock"),
+        ([&chain[..], &ends].concat(), 1, "x[0]` is broken by the last step of 9 steps"),
+        ([&chain[..], &ends, &["--json"]].concat(), 1, "{x[8]}"),
+        ([&chain[..], &ends[..2]].concat(), 0, "every invariant holds"),
+    ] {
+        for device in [&[][..], &["--device", "opencl"]] {
+            let (code, out, err) = run(&[&what[..], device].concat());
+            assert_eq!((code, out.contains(said)), (Some(status), true), "{what:?} {out} {err}");
+        }
+    }
+    for (more, why) in [
+        (&["--ltl", "F x[8]"][..], "cannot be used with"),
+        (&["--invariant", "nothing"], "`nothing` is not a name"),
+    ] {
+        let (code, _, err) = run(&[&chain[..], &["--device", "opencl"], more].concat());
+        assert!(code == Some(2) && err.contains(why), "{err}");
+    }
 }
 
 #[test]

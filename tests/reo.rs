@@ -108,8 +108,13 @@ fn a_dense_product_in_blocks() {
 #[test]
 fn more_than_memory_is_made_in_blocks() {
     let base = [BUFFERS, "--set", "n=11", "--mode", "dense", "--memory", "16M"];
-    let refused = reo(&[&["compose"], &base[..]].concat()).assert().code(2);
+    let kept = ["compose", "--to", "json", "--output", "/dev/null"];
+    let refused = reo(&[&kept, &base[..]].concat()).assert().code(2);
     refused.stderr(contains("over the limit of 16777216").and(contains("--stream counts")));
+    // Without an output no cell of it is kept.
+    let counted = reo(&[&["compose"], &base[..]].concat()).assert().success();
+    let line = "2048 states, 4192256 transitions";
+    counted.stdout(contains(line).and(contains("checksum").not()));
     let with = |more: &[&'static str]| [&base[..], more].concat();
     reo(&[&["compose"], &with(&["--block", "1M"])[..]].concat()).assert().code(2);
     let small = [&["compose"], &with(&["--stream", "--block", "1M"])[..]].concat();
@@ -127,7 +132,7 @@ fn more_than_memory_is_made_in_blocks() {
     let dataset = folder.path().join("set").display().to_string();
     let blocks = [&["compose"], &base[..], &["--stream", "--dataset", &dataset]].concat();
     reo(&blocks).assert().code(2).stderr(contains("--block makes the blocks smaller"));
-    let large = ["compose", BUFFERS, "--set", "n=16", "--mode", "dense"];
+    let large = [&kept, &[BUFFERS, "--set", "n=16", "--mode", "dense"][..]].concat();
     reo(&large)
         .assert()
         .code(2)
@@ -190,6 +195,9 @@ fn a_stream_that_is_stopped() {
     assert_eq!(found["blocks"], 1 << 20);
     // A row of 2^20 steps is a block.
     assert_eq!(found["algebraic_transitions"], done << 20);
+    // As much of a product of which only the sizes were to be known.
+    let whole = ["compose", BUFFERS, "--set", "n=20", "--mode", "dense", "--timeout", "1"];
+    reo(&whole).assert().code(1).stdout(contains("stopped after"));
 }
 
 #[test]
@@ -324,7 +332,7 @@ fn wrong_input() {
             "over the limit of 67108864",
         ),
         (&["compose", ALTERNATOR, "--set", "n=9", "--mode", "dense", "--memory", "1M"], "over the"),
-        (&["compose", ALTERNATOR, "--set", "n=40", "--mode", "dense"], "the halves of the dense"),
+        (&["compose", ALTERNATOR, "--set", "n=40", "--mode", "dense"], "the dense product in"),
         (
             &["compose", ALTERNATOR, "--set", "n=3", "--mode", "implicit", "--hide", "out[1]"],
             "only counts",

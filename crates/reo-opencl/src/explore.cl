@@ -10,13 +10,15 @@
 
 #define NONE (~0UL)
 
-// Words of `totals`: keys that are known, steps, stuck states, broken steps, and whether there was
-// no room for a key.
+// Words of `totals`: keys that are known, steps, stuck states, broken steps, whether there was no
+// room for a key, and the least keys of a stuck state and of one that a broken step leaves.
 #define KNOWN 0
 #define STEPS 1
 #define STUCK 2
 #define BROKEN 3
 #define FULL 4
+#define FIRST_STUCK 5
+#define FIRST_BROKEN 6
 
 // The finaliser of SplitMix64.
 inline ulong hashed(ulong key)
@@ -45,7 +47,7 @@ inline bool is_new(struct known *known, ulong key)
         if (++at == known->capacity)
             at = 0;
     }
-    atom_or(known->totals + FULL, 1UL);
+    atom_xchg(known->totals + FULL, 1UL);
     return false;
 }
 
@@ -57,7 +59,18 @@ inline void enter(struct known *known, ulong key)
     if (at < known->room)
         known->keys[at] = key;
     else
-        atom_or(known->totals + FULL, 1UL);
+        atom_xchg(known->totals + FULL, 1UL);
+}
+
+// Lowers a word to `key`, by the atomic operations that all devices with 64 bits have.
+inline void lower(volatile global ulong *word, ulong key)
+{
+    for (ulong was = NONE; key < was;) {
+        const ulong now = atom_cmpxchg(word, was, key);
+        if (now == was)
+            return;
+        was = now;
+    }
 }
 
 // Empties a table.
@@ -103,14 +116,14 @@ kernel void explore(global ulong *keys, ulong from, ulong to, ulong room,
     struct known known = {keys, room, table, capacity, totals};
     const uint item = get_local_id(0), items = get_local_size(0);
     local uint busy;
-    ulong steps = 0, stuck = 0, broken = 0;
+    ulong steps = 0, stuck = 0, broken = 0, first_stuck = NONE, first_broken = NONE;
     for (ulong at = from + get_group_id(0); at < to; at += get_num_groups(0)) {
         const ulong key = keys[at];
         const uint l = key / right_states, r = key - l * right_states;
         const uint begin = right_rows[r], end = right_rows[r + 1];
         // Those with which no shared name fires come first.
         const uint alone = first_with(right_labels, begin, end, shared, 1);
-        ulong before = steps;
+        const ulong before = steps, broken_before = broken;
         if (item == 0)
             busy = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -142,7 +155,12 @@ kernel void explore(global ulong *keys, ulong from, ulong to, ulong room,
         if (steps != before)
             atomic_or(&busy, 1u);
         barrier(CLK_LOCAL_MEM_FENCE);
-        stuck += item == 0 && busy == 0;
+        if (item == 0 && busy == 0) {
+            ++stuck;
+            first_stuck = min(first_stuck, key);
+        }
+        if (broken != broken_before)
+            first_broken = min(first_broken, key);
     }
     if (steps != 0)
         atom_add(totals + STEPS, steps);
@@ -150,4 +168,25 @@ kernel void explore(global ulong *keys, ulong from, ulong to, ulong room,
         atom_add(totals + STUCK, stuck);
     if (broken != 0)
         atom_add(totals + BROKEN, broken);
+    lower(totals + FIRST_STUCK, first_stuck);
+    lower(totals + FIRST_BROKEN, first_broken);
+}
+
+// The first of `count` sorted keys that stands in the list from `from` to `to`, if any does.
+kernel void among(global const ulong *keys, ulong from, ulong to, global const ulong *wanted,
+                  uint count, volatile global uint *first)
+{
+    for (ulong at = from + get_global_id(0); at < to; at += get_global_size(0)) {
+        const ulong key = keys[at];
+        uint low = 0, high = count;
+        while (low < high) {
+            const uint middle = low + (high - low) / 2;
+            if (wanted[middle] < key)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < count && wanted[low] == key)
+            atomic_min(first, low);
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! The halves of the product are copied to the device once. Its states stay there: in a list, by
 //! levels, and in a table of those that are known. A launch explores a level, or part of a large
-//! one; forty bytes return. Where the list or the table has no room, both are made larger, the
+//! one; 56 bytes return. Where the list or the table has no room, both are made larger, the
 //! table is filled anew from the list, and the launch repeated: it adds keys that belong there.
 
 use std::ops::Range;
@@ -20,7 +20,7 @@ use super::tally::Clause;
 pub const EXPLORE_KERNELS: &str = concat!(include_str!("clauses.cl"), include_str!("explore.cl"));
 
 /// Words that return of each launch.
-const TOTALS: usize = 5;
+const TOTALS: usize = 7;
 const MAX_GROUPS: usize = 1 << 14;
 /// Keys for which there is room at first.
 const ROOM: usize = 1 << 16;
@@ -65,24 +65,37 @@ impl Default for ExploreSizes {
     }
 }
 
+/// What a search for one state ends at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// A state that no step leaves.
+    Stuck,
+    /// A state that a step leaves which fulfils none of the clauses.
+    Broken,
+}
+
 /// A device that explores products.
 #[derive(Debug)]
 pub struct Explorer {
     clear: DeviceKernel,
     fill: DeviceKernel,
     explore: DeviceKernel,
-    session: Session,
+    pub(super) among: DeviceKernel,
+    pub(super) session: Session,
 }
 
 /// A product on its way.
-struct Work<'a> {
-    engine: &'a Explorer,
-    halves: &'a Halves,
+pub(super) struct Work<'a> {
+    pub engine: &'a Explorer,
+    pub halves: &'a Halves,
     limits: &'a ProductLimits<'a>,
     factors: [(Buffer<u32>, Buffer<u64>, Buffer<u32>); 2],
     clauses: (Buffer<u64>, usize, bool),
     group: usize,
-    keys: Buffer<u64>,
+    /// The states that are known, level by level.
+    pub keys: Buffer<u64>,
+    /// Where each level ends in the list.
+    pub ends: Vec<usize>,
     table: Buffer<u64>,
     totals: Buffer<u64>,
     sizes: ExploreSizes,
@@ -103,8 +116,9 @@ impl Explorer {
         let program = DeviceProgram::build(&session, source, "")?;
         let kernel = |name| program.kernel(name);
         let (clear, fill, explore) = (kernel("clear")?, kernel("fill")?, kernel("explore")?);
+        let among = kernel("among")?;
         drop(program);
-        Ok(Explorer { clear, fill, explore, session })
+        Ok(Explorer { clear, fill, explore, among, session })
     }
 
     /// The device.
@@ -124,12 +138,12 @@ impl Explorer {
         sizes: ExploreSizes,
         limits: &ProductLimits,
     ) -> MultiplierResult<ExploredProduct> {
-        Work::new(self, (halves, clauses), sizes, limits)?.run()
+        Ok(Work::new(self, (halves, clauses), sizes, limits)?.run(None)?.0)
     }
 }
 
 impl<'a> Work<'a> {
-    fn new(
+    pub fn new(
         engine: &'a Explorer,
         (halves, clauses): (&'a Halves, Option<&[Clause]>),
         sizes: ExploreSizes,
@@ -152,6 +166,7 @@ impl<'a> Work<'a> {
             clauses: (session.upload(&words)?, pairs.len(), clauses.is_some()),
             group: sizes.group.unwrap_or(usual).clamp(1, engine.explore.max_group()),
             keys: session.upload(&halves.initial)?,
+            ends: vec![halves.initial.len()],
             table: session.buffer(1)?,
             totals: session.buffer(TOTALS)?,
             sizes,
@@ -160,16 +175,20 @@ impl<'a> Work<'a> {
         Ok(work)
     }
 
-    fn run(mut self) -> MultiplierResult<ExploredProduct> {
+    /// Explores level by level, to the end or until a level has a state of `goal`. What was
+    /// counted, and the least key of these states.
+    pub fn run(&mut self, goal: Option<Goal>) -> MultiplierResult<(ExploredProduct, Option<u64>)> {
         let (mut all, mut known) = (ExploredProduct::default(), self.halves.initial.len());
-        let (mut from, mut end) = (0, known);
+        let (mut from, mut end, mut least) = (0, known, u64::MAX);
         while from < known {
             if let Err(stopped) = self.limits.go_on_from(None, all.states, all.transitions) {
                 let kept = ExploredProduct { states: from as u64, ..all };
-                return if from > 0 { Ok(kept) } else { Err(stopped.into()) };
+                let is_result = from > 0 && goal.is_none();
+                return if is_result { Ok((kept, None)) } else { Err(stopped.into()) };
             }
             let to = end.min(from + self.sizes.part.max(1));
-            let [now, steps, stuck, broken, full] = self.part(from..to, known)?;
+            let [now, steps, stuck, broken, full, first_stuck, first_broken] =
+                self.part(from..to, known)?;
             let (room, places) = (self.keys.len(), self.table.len());
             if full != 0 {
                 self.resize((2 * room, 2 * places), known)?;
@@ -180,14 +199,23 @@ impl<'a> Work<'a> {
             all.transitions += steps;
             all.stuck += stuck;
             all.broken += broken;
+            least = least.min(match goal {
+                Some(Goal::Stuck) => first_stuck,
+                Some(Goal::Broken) => first_broken,
+                None => u64::MAX,
+            });
             if from == end {
                 (end, all.levels) = (known, all.levels + 1);
+                if least < u64::MAX {
+                    return Ok((all, Some(least)));
+                }
+                self.ends.push(end);
             }
             if known as u128 * 100 > places as u128 * u128::from(self.sizes.load) {
                 self.resize((room, 2 * places), known)?;
             }
         }
-        Ok(ExploredProduct { complete: true, ..all })
+        Ok((ExploredProduct { complete: true, ..all }, None))
     }
 
     /// Makes a list with room for `room` keys, of which the first `known` are kept, and a table of
@@ -230,7 +258,7 @@ impl<'a> Work<'a> {
     /// Explores these of the `known` states of the list; the totals.
     fn part(&self, states: Range<usize>, known: usize) -> MultiplierResult<[u64; TOTALS]> {
         let (session, engine) = (&self.engine.session, self.engine);
-        let mut totals = [known as u64, 0, 0, 0, 0];
+        let mut totals = [known as u64, 0, 0, 0, 0, u64::MAX, u64::MAX];
         session.write(&self.totals, 0, &totals)?;
         let [left, right] = &self.factors;
         let (clauses, count, checked) = &self.clauses;

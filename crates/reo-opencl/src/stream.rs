@@ -5,17 +5,20 @@
 //! when it is done; near the end a device leaves a block to others that are faster.
 
 use std::collections::VecDeque;
+use std::slice;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use tickbound_reo::automaton::Automaton;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{
-    CellTally, DenseError, DenseStream, RowBlock, RowsOf, in_turn,
+    self, CellTally, Checksum, DenseError, DenseStream, Matrix, RowBlock, RowsOf, SparseForm,
+    in_turn,
 };
 
-use super::multiplier::{Multiplier, MultiplierError, MultiplierResult};
+use super::multiplier::{Multiplier, MultiplierError, MultiplierResult, agree};
 use super::tally::Clause;
 use tickbound_device::Device;
 
@@ -90,6 +93,34 @@ impl Maker<'_> {
             take(block, kept)
         })
     }
+}
+
+/// The product of any number of matrices as sparse rows: a device makes blocks of `bytes` bytes of
+/// cells, and threads leave out empty slots while it makes the next.
+///
+/// # Errors
+/// As [`Maker::run`]; or the device gave a wrong product.
+pub fn composed(
+    device: &Device,
+    parts: &[Matrix],
+    form: SparseForm,
+    bytes: u64,
+    limits: &ProductLimits,
+) -> MultiplierResult<Automaton> {
+    let plan = dense::plan(parts, limits)?;
+    let stream = DenseStream::new(&plan, bytes);
+    let (mut all, mut sum) = (plan.room(form, limits)?, Checksum::default());
+    let see = |rows: RowsOf| (rows.checksum(), rows.sparse(form));
+    let maker = Maker::Devices(slice::from_ref(device));
+    maker.run(&stream, stream.blocks(), limits, see, |_, seen| {
+        for (here, rows) in seen {
+            sum = sum + here;
+            all.append(&rows);
+        }
+        Ok::<(), MultiplierError>(())
+    })?;
+    agree(&device.name, plan.checksum(), sum)?;
+    Ok(plan.assembled(all)?)
 }
 
 /// Totals of the rows of `blocks`, counted by `devices` without a word of them in memory, as

@@ -17,6 +17,30 @@ const MAX_GROUPS: usize = 1024;
 /// Names that fire and names that do not, as bits over a product's alphabet.
 pub type Clause = (u64, u64);
 
+/// Most names of a condition that a device checks, in up to 2^8 clauses.
+const MAX_CLAUSE_NAMES: usize = 8;
+
+/// A condition on labels as clauses, of which a label fulfils one if the condition holds. `bits`
+/// are the names that it depends on; `None` for more than 8.
+pub fn clauses(bits: &[u64], holds: &dyn Fn(u64) -> bool) -> Option<Vec<Clause>> {
+    (bits.len() <= MAX_CLAUSE_NAMES).then(|| clauses_of(bits, (0, 0), holds))
+}
+
+/// The clauses for labels in which some names are decided and those of `bits` are not.
+fn clauses_of(bits: &[u64], (must, not): Clause, holds: &dyn Fn(u64) -> bool) -> Vec<Clause> {
+    let Some((bit, rest)) = bits.split_first() else {
+        return if holds(must) { vec![(must, not)] } else { Vec::new() };
+    };
+    let with = clauses_of(rest, (must | bit, not), holds);
+    let without = clauses_of(rest, (must, not | bit), holds);
+    // Where the name does not matter, neither mentions it.
+    let same = with.iter().map(|(m, n)| (m & !bit, *n));
+    if same.clone().eq(without.iter().map(|(m, n)| (*m, n & !bit))) {
+        return same.collect();
+    }
+    with.into_iter().chain(without).collect()
+}
+
 /// A product whose factors are on a device, which counts rows of it.
 pub struct TalliesIn<'a> {
     engine: &'a Multiplier,

@@ -54,8 +54,10 @@ impl StreamJob<'_> {
         ranks: &mut Ranks,
     ) -> JobResult<Streamed> {
         let keep = self.dataset.is_some();
-        let need = StreamJob::need(self.block, keep, matrices, maker);
-        let smaller = maker.blocks() > 0 || keep;
+        // Cells that a device only counts are never here.
+        let blocks = if keep || !self.invariants.is_empty() { maker } else { Maker::Threads };
+        let need = StreamJob::need(self.block, keep, matrices, blocks);
+        let smaller = blocks.blocks() > 0 || keep;
         let fix = if smaller { "; --block makes the blocks smaller" } else { "" };
         let fits = self.limits.fits("the dense product in blocks", need);
         fits.map_err(|error| StreamJobError::Refused(format!("{error}{fix}")))?;

@@ -8,12 +8,9 @@ use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::dense::{BlockColumns, CellTally};
 use tickbound_reo::symbol::NameId;
-use tickbound_reo_opencl::Clause;
+use tickbound_reo_opencl::{Clause, clauses};
 
 use crate::meter::StreamObserver;
-
-/// Most names of invariants that a device checks, in up to 2^8 clauses.
-const MAX_CLAUSE_NAMES: usize = 8;
 
 /// What is to be done with the product of a connector's parts.
 #[derive(Clone, Copy)]
@@ -104,28 +101,13 @@ impl Conditions<'_> {
         self.invariants.iter().all(|formula| self.holds(formula, label))
     }
 
-    /// Clauses: a step keeps all invariants if it fulfils one; `None` beyond [`MAX_CLAUSE_NAMES`].
+    /// Clauses: a step keeps all invariants if it fulfils one; `None` for too many names.
     pub(crate) fn clauses(&self) -> Option<Vec<Clause>> {
         let mut names = BTreeSet::new();
         self.invariants.iter().for_each(|formula| formula.names(&mut names));
         let bit = |name| self.alphabet.binary_search(name).ok();
         let bits: Vec<u64> = names.iter().filter_map(bit).map(|bit| 1 << bit).collect();
-        (bits.len() <= MAX_CLAUSE_NAMES).then(|| self.clauses_of(&bits, (0, 0)))
-    }
-
-    /// The clauses for labels in which some names are decided and those of `bits` are not.
-    fn clauses_of(&self, bits: &[u64], (must, not): Clause) -> Vec<Clause> {
-        let Some((bit, rest)) = bits.split_first() else {
-            return if self.hold(must) { vec![(must, not)] } else { Vec::new() };
-        };
-        let with = self.clauses_of(rest, (must | bit, not));
-        let without = self.clauses_of(rest, (must, not | bit));
-        // Where the name does not matter, neither mentions it.
-        let same = with.iter().map(|(m, n)| (m & !bit, *n));
-        if same.clone().eq(without.iter().map(|(m, n)| (*m, n & !bit))) {
-            return same.collect();
-        }
-        with.into_iter().chain(without).collect()
+        clauses(&bits, &|label| self.hold(label))
     }
 
     pub(crate) fn is_some(&self) -> bool {

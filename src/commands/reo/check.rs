@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
+use tickbound_device::DeviceChoice;
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::check::{
-    AutomatonRun, Lasso, Ltl, LtlFormula, counterexample, deadlock, violation,
-};
+use tickbound_reo::check::{Lasso, Ltl, LtlFormula, counterexample, deadlock, violation};
 use tickbound_reo::connector::Connector;
 use tickbound_reo::constraint::DataConstraint;
 use tickbound_reo::limits::ProductLimits;
@@ -14,7 +13,8 @@ use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::NameId;
 
 use super::load::{self, notes, parts};
-use super::shared::{DEFAULT_MEMORY, within};
+use super::shared::{DEFAULT_MEMORY, device, within};
+use super::shortest::Searched;
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{say_folded, say_json};
 use crate::commands::values::ByteSize;
@@ -35,6 +35,10 @@ pub(super) struct Args {
     /// happen only because it can: 'G F a -> G F b' says so where it is meant
     #[arg(long, value_name = "FORMULA")]
     ltl: Vec<String>,
+    /// Where deadlocks and broken invariants are looked for: cpu, opencl or opencl:N. A device
+    /// explores level by level up to the first that has one, and makes no product
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", conflicts_with = "ltl")]
+    device: DeviceChoice,
     /// Most memory for the product
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
     memory: ByteSize,
@@ -43,36 +47,73 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// For each step of a run the names that fire, and under which constraint.
+type Steps = [(Vec<NameId>, DataConstraint)];
+
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
+    match device(args.device)? {
+        Some(device) => {
+            let searched = within("exploring", args.memory, |limits| {
+                Searched::new(&connector, &args.invariant, &device, limits)
+            })?;
+            match searched {
+                Searched::Deadlock(run) => stuck(args, &connector, run.as_deref()),
+                Searched::Holds => answer(args, &connector, HOLDS, "", None),
+                Searched::Broken { invariant, run, names } => {
+                    violated(args, &connector, &invariant, &run, names)
+                }
+            }
+        }
+        None => on_processors(args, &connector),
+    }
+}
+
+const HOLDS: &str = "every invariant holds";
+
+fn on_processors(args: &Args, connector: &Connector) -> Result<Exit, CliError> {
     // Names depend on data only where a constraint cannot be fulfilled: such steps are gone.
     let (whole, lasso) = within("composing", args.memory, |limits| {
         let options = stepwise::StepwiseOptions::default();
-        let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(input)?;
+        let composed = stepwise::compose(&parts(connector), &options, limits).map_err(input)?;
         let whole = composed.automaton.without_data();
-        let lasso = unending(args, &connector, &whole, limits)?;
+        let lasso = unending(args, connector, &whole, limits)?;
         Ok((whole, lasso))
     })?;
     if args.invariant.is_empty() && args.ltl.is_empty() {
-        let found = deadlock(&whole).map(|run| (run, BTreeSet::new()));
-        return answer(args, &connector, "no deadlock", "a deadlock after", found);
+        return stuck(args, connector, deadlock(&whole).map(|run| run.steps).as_deref());
     }
     for text in &args.invariant {
         let formula = LtlFormula::parse(text, whole.alphabet(), &connector.symbols)
             .map_err(|e| input(format!("--invariant: {e}")))?;
         if let Some(run) = violation(&whole, &formula) {
-            let broken = format!("`{text}` is broken by the last step of");
             let mut names = BTreeSet::new();
             formula.names(&mut names);
-            return answer(args, &connector, "", &broken, Some((run, names)));
+            return violated(args, connector, text, &run.steps, names);
         }
     }
     if let Some((text, lasso, names)) = lasso {
-        return broken(args, &connector, text, &lasso, &names);
+        return broken(args, connector, text, &lasso, &names);
     }
-    let what = if args.ltl.is_empty() { "invariant" } else { "formula" };
-    answer(args, &connector, &format!("every {what} holds"), "", None)
+    let good = if args.ltl.is_empty() { HOLDS } else { "every formula holds" };
+    answer(args, connector, good, "", None)
+}
+
+fn stuck(args: &Args, connector: &Connector, run: Option<&Steps>) -> Result<Exit, CliError> {
+    let found = run.map(|run| (run, BTreeSet::new()));
+    answer(args, connector, "no deadlock", "a deadlock after", found)
+}
+
+fn violated(
+    args: &Args,
+    connector: &Connector,
+    text: &str,
+    run: &Steps,
+    names: BTreeSet<NameId>,
+) -> Result<Exit, CliError> {
+    let broken = format!("`{text}` is broken by the last step of");
+    answer(args, connector, "", &broken, Some((run, names)))
 }
 
 /// A formula, an infinite run that breaks it, and the names of the formula.
@@ -131,9 +172,9 @@ fn answer(
     connector: &Connector,
     good: &str,
     bad: &str,
-    run: Option<(AutomatonRun, BTreeSet<NameId>)>,
+    run: Option<(&Steps, BTreeSet<NameId>)>,
 ) -> Result<Exit, CliError> {
-    let steps = run.as_ref().map(|(run, names)| steps(connector, &run.steps, names));
+    let steps = run.as_ref().map(|(run, names)| steps(connector, run, names));
     let outcome = Exit::found(run.is_none());
     if args.json {
         let holds = run.is_none();
@@ -152,11 +193,7 @@ fn answer(
 
 /// Each step of a run as text: the names of the interface, and those of the formula, that fire in
 /// it; all names where it is a step inside.
-fn steps(
-    connector: &Connector,
-    run: &[(Vec<NameId>, DataConstraint)],
-    spoken: &BTreeSet<NameId>,
-) -> Vec<String> {
+fn steps(connector: &Connector, run: &Steps, spoken: &BTreeSet<NameId>) -> Vec<String> {
     let outer = |n: &NameId| connector.interface.contains(n);
     let text = |names: &Vec<NameId>, constraint| {
         if !names.iter().any(outer) {

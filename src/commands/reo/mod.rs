@@ -12,6 +12,7 @@ mod product;
 mod ranks;
 mod run;
 mod shared;
+mod shortest;
 mod stream;
 mod verify;
 

@@ -7,13 +7,13 @@ use tickbound_reo::limits::{ProductLimits, Stopped};
 use tickbound_reo::product::dense::{self, CellData, DenseError, Matrix, SparseForm};
 use tickbound_reo::product::{implicit::Implicit, reachable::compose_shared, stepwise};
 use tickbound_reo::symbol::NameId;
-use tickbound_reo_opencl::{Explorer, Maker, MultiplierError};
+use tickbound_reo_opencl::{Explorer, Maker, MultiplierError, composed};
 use tickbound_reo_stream::{StreamJob, Streamed};
 
 use super::compose_args::{Args, Mode};
 use super::load::parts;
 use super::ranks::Ranks;
-use super::shared::{devices, engine};
+use super::shared::{device, devices};
 use super::stream::Line;
 use crate::commands::exit::{CliError, input};
 
@@ -68,7 +68,7 @@ impl Work<'_> {
             return Err(input("--device is for --mode dense, and for --stream, which counts"));
         }
         match args.mode {
-            Mode::Dense if args.blocks.stream => self.in_blocks(ranks).map(Some),
+            Mode::Dense if self.is_counted() => self.in_blocks(ranks).map(Some),
             Mode::Reachable if args.blocks.stream => self.searched(ranks).map(Some),
             Mode::Reachable if args.minimize.is_none() => self.together(ranks),
             // Small between the steps, or made as a whole: the first rank does it.
@@ -77,6 +77,13 @@ impl Work<'_> {
             Mode::Dense => self.dense().map(Some),
             Mode::Implicit => self.implicit().map(Some),
         }
+    }
+
+    /// Whether only the sizes of a dense product are to be known: no cell of it is kept.
+    fn is_counted(&self) -> bool {
+        let args = self.args;
+        let is_kept = !self.names.is_empty() || args.minimize.is_some() || args.to.is_some();
+        args.blocks.stream || !is_kept
     }
 
     fn reachable(&self) -> Result<Made, CliError> {
@@ -138,14 +145,16 @@ impl Work<'_> {
     fn dense(&self) -> Result<Made, CliError> {
         let (matrices, limits) = (self.matrices()?, self.limits);
         let refused = |error| self.too_large(&matrices, error);
-        let (made, device) = match engine(self.args.device)? {
-            Some(engine) => {
-                let product = engine.fold(&matrices, limits).map_err(refused)?;
-                let made = product.to_automaton(limits).map_err(|e| refused(e.into()))?;
-                (made.without_idle(), engine.device().name.clone())
+        let device = device(self.args.device)?;
+        let form = SparseForm::Standard;
+        let (made, device) = match &device {
+            Some(device) => {
+                let block = self.args.blocks.block.0;
+                let made = composed(device, &matrices, form, block, limits);
+                (made.map_err(refused)?, device.name.clone())
             }
             None => {
-                let made = dense::compose(&matrices, SparseForm::Standard, limits);
+                let made = dense::compose(&matrices, form, limits);
                 (made.map_err(|e| refused(e.into()))?, "cpu".into())
             }
         };
@@ -174,7 +183,10 @@ impl Work<'_> {
         let maker = if devices.is_empty() { Maker::Threads } else { Maker::Devices(&devices) };
         let job = self.args.blocks.job(self.connector, self.limits, &self.line);
         let streamed = job.dense(&matrices, maker, &mut ranks.others()).map_err(input)?;
-        Ok(not_kept(streamed, ranks.name(&maker.name())))
+        let mut made = not_kept(streamed, ranks.name(&maker.name()));
+        // Of a whole product only the sizes were asked for.
+        made.streamed = made.streamed.filter(|all| self.args.blocks.stream || !all.is_complete());
+        Ok(made)
     }
 
     fn implicit(&self) -> Result<Made, CliError> {

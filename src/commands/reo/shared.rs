@@ -2,7 +2,6 @@
 
 use tickbound_device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
 use tickbound_reo::limits::{ProductLimits, ProductProgress as Sizes};
-use tickbound_reo_opencl::Multiplier;
 
 use crate::commands::exit::{CliError, input};
 use crate::commands::progress::Progress;
@@ -66,10 +65,10 @@ pub(super) fn devices(choice: DeviceChoice) -> Result<Vec<Device>, CliError> {
     }
 }
 
-/// The device that was chosen for a whole product.
-pub(super) fn engine(choice: DeviceChoice) -> Result<Option<Multiplier>, CliError> {
+/// The device that was chosen for what one makes alone.
+pub(super) fn device(choice: DeviceChoice) -> Result<Option<Device>, CliError> {
     if choice == DeviceChoice::All {
         return Err(input(DeviceChoiceError::Several));
     }
-    devices(choice)?.first().map(|device| Multiplier::new(device).map_err(input)).transpose()
+    Ok(devices(choice)?.pop())
 }

@@ -63,6 +63,17 @@ pub struct AutomatonRows {
     pub conditions: Vec<u32>,
 }
 
+impl AutomatonRows {
+    /// Adds rows behind the others.
+    pub fn append(&mut self, more: &AutomatonRows) {
+        let begin = self.targets.len();
+        self.rows.extend(more.rows.iter().skip(1).map(|end| begin + end));
+        self.targets.extend_from_slice(&more.targets);
+        self.labels.extend_from_slice(&more.labels);
+        self.conditions.extend_from_slice(&more.conditions);
+    }
+}
+
 impl Automaton {
     /// An automaton over sorted `alphabet` from rows that an engine made.
     ///

@@ -79,6 +79,22 @@ impl HalfRows {
     pub fn states(&self) -> usize {
         self.rows.len().saturating_sub(1)
     }
+
+    /// The steps that leave `state`: the label, and the state that each leads to.
+    fn from(&self, state: u32) -> Vec<(u64, u32)> {
+        let steps = self.rows[state as usize] as usize..self.rows[state as usize + 1] as usize;
+        steps.map(|step| (self.labels[step], self.targets[step])).collect()
+    }
+
+    /// The steps that lead to `state`: the label, and the state that each leaves.
+    fn to(&self, state: u32) -> Vec<(u64, u32)> {
+        let mut found = Vec::new();
+        for (from, ends) in (0..).zip(self.rows.windows(2)) {
+            let steps = (ends[0]..ends[1]).filter(|step| self.targets[*step as usize] == state);
+            found.extend(steps.map(|step| (self.labels[step as usize], from)));
+        }
+        found
+    }
 }
 
 impl Halves {
@@ -118,6 +134,50 @@ impl Halves {
             initial: initial.collect(),
             alphabet,
         })
+    }
+}
+
+/// A step of the product as seen from one of its states: the key of the other one, and the label.
+pub type KeyedStep = (u64, u64);
+
+impl Halves {
+    /// The steps that leave the state `key`, sorted.
+    pub fn steps_from(&self, key: u64) -> Vec<KeyedStep> {
+        let (l, r) = self.states_of(key);
+        self.joined((l, r), &self.left.from(l), &self.right.from(r))
+    }
+
+    /// The steps that lead to the state `key`, sorted.
+    pub fn steps_to(&self, key: u64) -> Vec<KeyedStep> {
+        let (l, r) = self.states_of(key);
+        self.joined((l, r), &self.left.to(l), &self.right.to(r))
+    }
+
+    fn states_of(&self, key: u64) -> (u32, u32) {
+        let others = self.right.states() as u64;
+        ((key / others) as u32, (key % others) as u32)
+    }
+
+    /// Steps of the factors as steps of the product: alone without shared names, else together.
+    fn joined(
+        &self,
+        (l, r): (u32, u32),
+        left: &[(u64, u32)],
+        right: &[(u64, u32)],
+    ) -> Vec<KeyedStep> {
+        let key = |l: u32, r: u32| u64::from(l) * self.right.states() as u64 + u64::from(r);
+        let is_alone = |(label, _): &&(u64, u32)| label & self.shared == 0;
+        let mut steps: Vec<KeyedStep> =
+            left.iter().filter(is_alone).map(|(label, l)| (key(*l, r), *label)).collect();
+        steps.extend(right.iter().filter(is_alone).map(|(label, r)| (key(l, *r), *label)));
+        // A silent step is taken alone.
+        for (a, l) in left.iter().filter(|(label, _)| *label != 0) {
+            let agrees = |b: &u64| *b != 0 && (a ^ b) & self.shared == 0;
+            let others = right.iter().filter(|(b, _)| agrees(b));
+            steps.extend(others.map(|(b, r)| (key(*l, *r), a | b)));
+        }
+        steps.sort_unstable();
+        steps
     }
 }
 

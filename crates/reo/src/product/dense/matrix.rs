@@ -5,6 +5,7 @@ use std::alloc::{Layout, alloc_zeroed};
 use rayon::prelude::*;
 use thiserror::Error;
 
+use super::sparse::{SparseForm, sparse_rows};
 use crate::automaton::{Automaton, AutomatonRows};
 use crate::constraint::ConstraintStore;
 use crate::label;
@@ -92,17 +93,8 @@ impl Matrix {
         let steps = u128::from(self.transitions());
         let bytes = steps * STEP_BYTES + 8 * (self.states as u128 + 1);
         limits.fits("the sparse rows", bytes)?;
-        let mut rows = AutomatonRows { rows: vec![0], ..AutomatonRows::default() };
-        let mut row: Vec<(u64, u32)> = Vec::new();
-        for cells in self.cells.chunks_exact((self.states * self.slots).max(1)) {
-            row.clear();
-            let steps = cells.iter().enumerate().filter(|(_, label)| **label != EMPTY);
-            row.extend(steps.map(|(at, label)| (*label, (at / self.slots) as u32)));
-            row.sort_unstable();
-            rows.labels.extend(row.iter().map(|(label, _)| label));
-            rows.targets.extend(row.iter().map(|(_, to)| to));
-            rows.rows.push(rows.targets.len());
-        }
+        let row = (self.states * self.slots).max(1);
+        let rows = sparse_rows(&self.cells, row, self.slots, SparseForm::Algebraic);
         Ok(assemble(&self.alphabet, &self.initial, rows))
     }
 }

@@ -1,10 +1,13 @@
-//! A product as sparse rows, without its matrix: two passes, one that counts and one that fills.
+//! A product as sparse rows, without its matrix: from the factors, in two passes, one that counts
+//! and one that fills; or from rows of cells that a device makes.
 
 use rayon::prelude::*;
 
+use super::checksum::Checksum;
 use super::matrix::{DenseError, DenseResult, EMPTY, STEP_BYTES, assemble};
 use super::plan::DensePlan;
 use super::sizes::Sizes;
+use super::stream::RowsOf;
 use crate::automaton::{Automaton, AutomatonRows};
 use crate::limits::{Limited, ProductLimits};
 
@@ -92,6 +95,68 @@ impl DensePlan {
         list(&lister, &mut rows, limits)?;
         Ok(assemble(&self.alphabet, &self.initial, rows))
     }
+}
+
+impl DensePlan {
+    /// Sparse rows with room for all of the product, to which [`AutomatonRows::append`] adds.
+    pub fn room(&self, form: SparseForm, limits: &ProductLimits) -> DenseResult<AutomatonRows> {
+        let (states, steps) = (self.sizes.states(), self.transitions(form));
+        let bytes = u128::from(steps) * STEP_BYTES + 8 * (states as u128 + 1);
+        limits.fits("the sparse rows", bytes)?;
+        let full = |_| DenseError::Allocation("the sparse rows", bytes);
+        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+        let mut rows = AutomatonRows { rows: vec![0], ..AutomatonRows::default() };
+        rows.rows.try_reserve_exact(states).map_err(full)?;
+        rows.targets.try_reserve_exact(steps).map_err(full)?;
+        rows.labels.try_reserve_exact(steps).map_err(full)?;
+        Ok(rows)
+    }
+
+    /// The automaton of all rows of the product.
+    ///
+    /// # Errors
+    /// The rows are not as many.
+    pub fn assembled(&self, rows: AutomatonRows) -> DenseResult<Automaton> {
+        let (found, needed) = (rows.rows.len().saturating_sub(1), self.sizes.states());
+        if found != needed {
+            return Err(DenseError::Cells { found, needed });
+        }
+        Ok(assemble(&self.alphabet, &self.initial, rows))
+    }
+}
+
+impl RowsOf<'_> {
+    /// These rows without empty slots, the steps of each by their labels and targets.
+    pub fn sparse(&self, form: SparseForm) -> AutomatonRows {
+        sparse_rows(self.cells, self.sizes.row().max(1), self.sizes.slots(), form)
+    }
+
+    /// What [`DensePlan::checksum`] is the sum of, over these rows.
+    pub fn checksum(&self) -> Checksum {
+        Checksum::of(self.cells, (self.first * self.sizes.row()) as u64)
+    }
+}
+
+/// The steps in rows of `row` words, in cells of `slots`.
+pub(super) fn sparse_rows(
+    cells: &[u64],
+    row: usize,
+    slots: usize,
+    form: SparseForm,
+) -> AutomatonRows {
+    let mut rows = AutomatonRows { rows: vec![0], ..AutomatonRows::default() };
+    let mut steps: Vec<(u64, u32)> = Vec::new();
+    let is_step = |label: u64| label != EMPTY && (form == SparseForm::Algebraic || label != 0);
+    for cells in cells.chunks_exact(row) {
+        steps.clear();
+        let here = cells.iter().enumerate().filter(|(_, label)| is_step(**label));
+        steps.extend(here.map(|(at, label)| (*label, (at / slots) as u32)));
+        steps.sort_unstable();
+        rows.labels.extend(steps.iter().map(|(label, _)| label));
+        rows.targets.extend(steps.iter().map(|(_, to)| to));
+        rows.rows.push(rows.targets.len());
+    }
+    rows
 }
 
 /// Where each state's steps begin, and where the last one's end.
