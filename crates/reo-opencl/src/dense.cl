@@ -43,16 +43,15 @@ kernel void product(global const ulong *restrict left, ulong left_at,
     }
 }
 
-// Many products, a workgroup each. A part is eight words: n, ka, m, kb, mask, and where its left
-// factor, its right factor and its cells begin.
-kernel void batch(global const ulong *restrict left, global const ulong *restrict right,
-                  global ulong *restrict out, global const ulong *restrict parts)
+// Many products, a workgroup each. From `table` on `arena` has eight words for each: n, ka, m, kb,
+// mask, and where its left factor and its right factor are in `arena`, and its cells in `out`.
+kernel void batch(global const ulong *restrict arena, ulong table, global ulong *restrict out)
 {
-    global const ulong *part = parts + 8 * (ulong)get_group_id(0);
+    global const ulong *part = arena + table + 8 * (ulong)get_group_id(0);
     const uint n = part[0], ka = part[1], m = part[2], kb = part[3];
     const ulong mask = part[4];
-    global const ulong *a = left + part[5];
-    global const ulong *b = right + part[6];
+    global const ulong *a = arena + part[5];
+    global const ulong *b = arena + part[6];
     global ulong *cells = out + part[7];
     const uint slots = ka * kb, states = n * m;
     const uint width = states * slots;
@@ -127,6 +126,49 @@ inline void add(struct sums *sums, ulong cell, ulong slot, ulong label)
     sums->labels |= label & kept;
 }
 
+#ifdef EIGHTS
+// The same over cells side by side, for an item that is alone on a processor's vector unit: sums of
+// eights are added up once a row, not once a run.
+struct eights {
+    ulong8 steps, sum, digest, labels;
+};
+
+// Adds a run of `wide` cells, a multiple of eight, of one slot each.
+inline void add_eights(struct eights *sums, ulong a, global const ulong *b, uint wide, ulong mask,
+                       ulong cells, ulong slot, ulong slots)
+{
+    for (uint at = 0; at < wide; at += 8) {
+        const ulong8 right = vload8(0, b + at);
+        const ulong8 differs = as_ulong8(((a ^ right) & mask) != 0);
+        const ulong8 label = (differs & EMPTY) | (~differs & (a | right));
+        const ulong8 kept = as_ulong8(label != EMPTY);
+        const ulong8 index = (ulong8)(0, 1, 2, 3, 4, 5, 6, 7) + at;
+        const ulong8 seed = label + (cells + index + 1) * 0x9e3779b97f4a7c15UL;
+        const ulong8 once = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9UL;
+        const ulong8 twice = (once ^ (once >> 27)) * 0x94d049bb133111ebUL;
+        sums->steps -= kept;
+        sums->sum += (label + 1) * (slot + index * slots + 1) & kept;
+        sums->digest += (twice ^ (twice >> 31)) & kept;
+        sums->labels |= label & kept;
+    }
+}
+
+inline ulong total8(ulong8 of)
+{
+    const ulong4 four = of.lo + of.hi;
+    return four.s0 + four.s1 + four.s2 + four.s3;
+}
+
+inline void add_up(struct sums *sums, const struct eights *eights)
+{
+    const ulong4 labels = eights->labels.lo | eights->labels.hi;
+    sums->steps += total8(eights->steps);
+    sums->sum += total8(eights->sum);
+    sums->digest += total8(eights->digest);
+    sums->labels |= labels.s0 | labels.s1 | labels.s2 | labels.s3;
+}
+#endif
+
 // Counts rows first .. first + rows of a product, and keeps none of their words. A workgroup takes
 // one row after another; its items share the cells of one step of the left factor. With `checked`,
 // steps that fulfil none of the clauses are broken. Each group writes its eleven words.
@@ -148,6 +190,9 @@ kernel void tally(global const ulong *restrict left, global const ulong *restric
         barrier(CLK_LOCAL_MEM_FENCE);
         global const ulong *b = right + (ulong)q * wide;
         struct sums sums = {0, 0, 0, 0};
+#ifdef EIGHTS
+        struct eights eights = {0, 0, 0, 0};
+#endif
         for (uint to_left = 0; to_left < n; ++to_left) {
             for (uint i = 0; i < ka; ++i) {
                 const ulong a = left[((ulong)p * n + to_left) * ka + i];
@@ -156,6 +201,11 @@ kernel void tally(global const ulong *restrict left, global const ulong *restric
                 const ulong cells = from * states + (ulong)to_left * m;
                 // One slot is the rule, and the loop without a division becomes one of vectors.
                 const ulong slot = cells * slots + (ulong)i * kb;
+#ifdef EIGHTS
+                if (kb == 1 && items == 1 && wide % 8 == 0)
+                    add_eights(&eights, a, b, wide, mask, cells, slot, slots);
+                else
+#endif
                 if (kb == 1)
                     for (ulong at = item; at < wide; at += items) {
                         const ulong label = joined(a, b[at], mask);
@@ -183,6 +233,9 @@ kernel void tally(global const ulong *restrict left, global const ulong *restric
                 }
             }
         }
+#ifdef EIGHTS
+        add_up(&sums, &eights);
+#endif
         all[1] += sums.steps;
         all[2] += sums.sum;
         all[3] += sums.digest;

@@ -6,16 +6,18 @@
 
 mod measure;
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use thiserror::Error;
 use tickbound_reo::limits::{ProductLimits, ProductProgress, Stopped};
 use tickbound_reo::product::dense::{
-    Batch, BatchPart, BatchPlan, Checksum, DenseError, DensePlan, EMPTY, Matrix, Sizes, fold_by,
+    Batch, BatchPart, BatchPlan, Checksum, DenseError, DensePlan, EMPTY, Matrix, Sizes,
 };
 
 use tickbound_device::{
-    Arg, Buffer, Device, DeviceError, DeviceKernel, DeviceProgram, KernelLaunch, Session,
+    Arg, Buffer, Device, DeviceError, DeviceKernel, DeviceKind, DeviceProgram, KernelLaunch,
+    Session,
 };
 
 /// Bytes of a slab, where the device allows as many in one buffer.
@@ -64,6 +66,8 @@ pub struct Multiplier {
     plain: DeviceKernel,
     pub(super) tally: DeviceKernel,
     pub(super) total: DeviceKernel,
+    /// What batches read, and what they make: kept, as small ones take less than new buffers do.
+    arena: RefCell<[Buffer<u64>; 2]>,
     pub(super) session: Session,
 }
 
@@ -79,12 +83,14 @@ impl Multiplier {
     /// As [`Multiplier::new`], with other kernels in the place of [`KERNELS`].
     pub fn with_kernels(device: &Device, source: &str) -> Result<Multiplier, DeviceError> {
         let session = Session::open(device)?;
-        let program = DeviceProgram::build(&session, source, "")?;
+        let options = if device.kind == DeviceKind::Cpu { "-DEIGHTS" } else { "" };
+        let program = DeviceProgram::build(&session, source, options)?;
         let kernel = |name| program.kernel(name);
         let (product, batch, plain) = (kernel("product")?, kernel("batch")?, kernel("plain")?);
         let (tally, total) = (kernel("tally")?, kernel("total")?);
         drop(program);
-        Ok(Multiplier { product, batch, plain, tally, total, session })
+        let arena = RefCell::new([session.buffer(1)?, session.buffer(1)?]);
+        Ok(Multiplier { product, batch, plain, tally, total, arena, session })
     }
 
     /// Bytes that were copied from the device so far.
@@ -95,33 +101,6 @@ impl Multiplier {
     /// The device.
     pub fn device(&self) -> &Device {
         self.session.device()
-    }
-
-    /// The product of two matrices.
-    pub fn product(
-        &self,
-        left: &Matrix,
-        right: &Matrix,
-        limits: &ProductLimits,
-    ) -> MultiplierResult<Matrix> {
-        let plan = DensePlan::new(left, right)?;
-        let cells = self.cells(&plan, limits)?;
-        Ok(plan.matrix(cells)?)
-    }
-
-    /// The product of any number of matrices, neighbours first.
-    pub fn fold(&self, parts: &[Matrix], limits: &ProductLimits) -> MultiplierResult<Matrix> {
-        fold_by(parts, limits, &|left, right| self.product(left, right, limits))
-    }
-
-    fn cells(&self, plan: &DensePlan, limits: &ProductLimits) -> MultiplierResult<Vec<u64>> {
-        let mut cells = plan.allocate(limits)?;
-        if cells.is_empty() {
-            return Ok(cells);
-        }
-        self.rows(plan, cells.len())?.fill(0, &mut cells, limits)?;
-        self.check(plan.checksum(), Checksum::of(&cells, 0))?;
-        Ok(cells)
     }
 
     /// A product whose rows the device will make, up to `words` words at a time.
@@ -174,7 +153,7 @@ impl Multiplier {
         for (at, part) in parts.iter().enumerate() {
             fits32("a product of the batch", part.words() as u128)?;
             let (left, right) = factor_words(part.sizes);
-            let here = part.words().max(left).max(right);
+            let here = part.words().max(left + right + 8);
             if words + here > most && at > begin {
                 slabs.push(&parts[begin..at]);
                 (begin, words) = (at, 0);
@@ -194,35 +173,39 @@ impl Multiplier {
         let (Some(first), Some(last), false) = (parts.first(), parts.last(), out.is_empty()) else {
             return Ok(0.0);
         };
+        // Factors and cells of the parts follow each other.
+        let (left, right) = factor_words(last.sizes);
+        let left = &plan.left[first.left..last.left + left];
+        let right = &plan.right[first.right..last.right + right];
         let words = |part: &BatchPart| {
             let Sizes { left_states, left_slots, right_states, right_slots } = part.sizes;
             let sizes = [left_states, left_slots, right_states, right_slots];
-            let places =
-                [part.left - first.left, part.right - first.right, part.cells - first.cells];
+            let right = left.len() + part.right - first.right;
+            let places = [part.left - first.left, right, part.cells - first.cells];
             let places = places.map(|at| at as u64);
             sizes.map(|size| size as u64).into_iter().chain([part.mask]).chain(places)
         };
-        let table: Vec<u64> = parts.iter().flat_map(words).collect();
-        // Factors and cells of the parts follow each other.
-        let (left, right) = factor_words(last.sizes);
-        let (left, right) = (first.left..last.left + left, first.right..last.right + right);
-        let buffers = self.buffers(&plan.left[left], &plan.right[right], out.len())?;
-        let table = self.session.upload(&table)?;
-        let arguments = [
-            Arg::buffer(&buffers.left),
-            Arg::buffer(&buffers.right),
-            Arg::buffer(&buffers.out),
-            Arg::buffer(&table),
-        ];
+        let mut arena = [left, right].concat();
+        let table = arena.len() as u64;
+        arena.extend(parts.iter().flat_map(words));
+        let mut buffers = self.arena.borrow_mut();
+        for (buffer, needed) in buffers.iter_mut().zip([arena.len(), out.len()]) {
+            if buffer.len() < needed {
+                *buffer = self.session.buffer(needed)?;
+            }
+        }
+        let [input, cells] = &*buffers;
+        self.session.write(input, 0, &arena)?;
+        let arguments = [Arg::buffer(input), Arg::U64(table), Arg::buffer(cells)];
         let group = GROUP.min(self.batch.max_group());
         // SAFETY: a workgroup for each part of the table; of it the items write the part's words
         // and read the cells of its factors. BatchPlan lays these out one part after another, and
-        // the three buffers hold them from the first part's to the end of the last one's.
+        // the buffers hold them from the first part's to the end of the last one's.
         let launch = unsafe {
             self.session.enqueue(&self.batch, &arguments, &[parts.len() * group], Some(&[group]))?
         };
         let timing = launch.wait()?;
-        self.session.read(&buffers.out, 0, out)?;
+        self.session.read(cells, 0, out)?;
         Ok(timing.seconds())
     }
 

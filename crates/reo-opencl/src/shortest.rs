@@ -1,9 +1,9 @@
 //! A shortest run to a state, found on a device.
 //!
 //! The search explores level by level and ends with the first that has such a state. Steps that
-//! lead to it are made here, from the halves, and the device tells which of them leaves a state of
-//! the level before; and so on back to an initial state. Each step follows from the halves: what a
-//! device says wrong is an error, and no wrong run.
+//! lead to it are made here, from the halves, and the device finds one of them that leaves a state
+//! of the level before; and so on back to an initial state. Each step follows from the halves: a
+//! wrong answer of the device ends in an error, and not in a run that does not exist.
 
 use std::ops::Range;
 

@@ -95,18 +95,19 @@ impl Maker<'_> {
     }
 }
 
-/// The product of any number of matrices as sparse rows: a device makes blocks of `bytes` bytes of
-/// cells, and threads leave out empty slots while it makes the next.
+/// The product of any number of matrices as sparse rows, by threads; or a device makes blocks of
+/// `bytes` bytes of cells, and threads leave out empty slots while it makes the next.
 ///
 /// # Errors
 /// As [`Maker::run`]; or the device gave a wrong product.
 pub fn composed(
-    device: &Device,
+    device: Option<&Device>,
     parts: &[Matrix],
     form: SparseForm,
     bytes: u64,
     limits: &ProductLimits,
 ) -> MultiplierResult<Automaton> {
+    let Some(device) = device else { return Ok(dense::compose(parts, form, limits)?) };
     let plan = dense::plan(parts, limits)?;
     let stream = DenseStream::new(&plan, bytes);
     let (mut all, mut sum) = (plan.room(form, limits)?, Checksum::default());

@@ -7,7 +7,6 @@ use tickbound_device::DeviceChoice;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::check::{Lasso, Ltl, LtlFormula, counterexample, deadlock, violation};
 use tickbound_reo::connector::Connector;
-use tickbound_reo::constraint::DataConstraint;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::NameId;
@@ -15,6 +14,7 @@ use tickbound_reo::symbol::NameId;
 use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, device, within};
 use super::shortest::Searched;
+use super::steps::{Steps, listed, steps};
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{say_folded, say_json};
 use crate::commands::values::ByteSize;
@@ -46,9 +46,6 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 }
-
-/// For each step of a run the names that fire, and under which constraint.
-type Steps = [(Vec<NameId>, DataConstraint)];
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
@@ -162,11 +159,6 @@ fn broken(
     Ok(Exit::Nothing)
 }
 
-/// Steps with their numbers, a line each.
-fn listed(steps: &[String], before: usize) -> String {
-    steps.iter().enumerate().map(|(k, s)| format!("  {}. {s}\n", before + k + 1)).collect()
-}
-
 fn answer(
     args: &Args,
     connector: &Connector,
@@ -189,29 +181,4 @@ fn answer(
         }
     }
     Ok(outcome)
-}
-
-/// Each step of a run as text: the names of the interface, and those of the formula, that fire in
-/// it; all names where it is a step inside.
-fn steps(connector: &Connector, run: &Steps, spoken: &BTreeSet<NameId>) -> Vec<String> {
-    let outer = |n: &NameId| connector.interface.contains(n);
-    let text = |names: &Vec<NameId>, constraint| {
-        if !names.iter().any(outer) {
-            return format!("inside: {}", step(connector, names, constraint));
-        }
-        let shown = names.iter().copied().filter(|n| outer(n) || spoken.contains(n));
-        step(connector, &shown.collect::<Vec<_>>(), constraint)
-    };
-    run.iter().map(|(names, constraint)| text(names, constraint)).collect()
-}
-
-/// A step as text: the names that fire, and under which constraint.
-pub(super) fn step(connector: &Connector, names: &[NameId], constraint: &DataConstraint) -> String {
-    let words: Vec<&str> = names.iter().map(|n| connector.symbols.word(n.0)).collect();
-    let text = format!("{{{}}}", words.join(", "));
-    if constraint.is_true() {
-        text
-    } else {
-        format!("{text} {}", constraint.text(&connector.symbols))
-    }
 }

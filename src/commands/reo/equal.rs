@@ -6,9 +6,9 @@ use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo::product::stepwise;
 
-use super::check::step;
 use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
+use super::steps::step;
 use crate::commands::exit::{CliError, Exit, input};
 use crate::commands::output::{say_folded, say_json};
 use crate::commands::values::{ByteSize, named};

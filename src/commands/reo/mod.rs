@@ -13,6 +13,7 @@ mod ranks;
 mod run;
 mod shared;
 mod shortest;
+mod steps;
 mod stream;
 mod verify;
 

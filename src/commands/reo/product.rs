@@ -4,7 +4,7 @@ use tickbound_device::DeviceChoice;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::{ProductLimits, Stopped};
-use tickbound_reo::product::dense::{self, CellData, DenseError, Matrix, SparseForm};
+use tickbound_reo::product::dense::{CellData, DenseError, Matrix, SparseForm};
 use tickbound_reo::product::{implicit::Implicit, reachable::compose_shared, stepwise};
 use tickbound_reo::symbol::NameId;
 use tickbound_reo_opencl::{Explorer, Maker, MultiplierError, composed};
@@ -146,18 +146,9 @@ impl Work<'_> {
         let (matrices, limits) = (self.matrices()?, self.limits);
         let refused = |error| self.too_large(&matrices, error);
         let device = device(self.args.device)?;
-        let form = SparseForm::Standard;
-        let (made, device) = match &device {
-            Some(device) => {
-                let block = self.args.blocks.block.0;
-                let made = composed(device, &matrices, form, block, limits);
-                (made.map_err(refused)?, device.name.clone())
-            }
-            None => {
-                let made = dense::compose(&matrices, form, limits);
-                (made.map_err(|e| refused(e.into()))?, "cpu".into())
-            }
-        };
+        let (form, block) = (SparseForm::Standard, self.args.blocks.block.0);
+        let made = composed(device.as_ref(), &matrices, form, block, limits).map_err(refused)?;
+        let device = device.map_or_else(|| "cpu".into(), |device| device.name);
         if self.names.is_empty() && self.args.minimize.is_none() {
             return Ok(whole(made, device));
         }
@@ -184,7 +175,7 @@ impl Work<'_> {
         let job = self.args.blocks.job(self.connector, self.limits, &self.line);
         let streamed = job.dense(&matrices, maker, &mut ranks.others()).map_err(input)?;
         let mut made = not_kept(streamed, ranks.name(&maker.name()));
-        // Of a whole product only the sizes were asked for.
+        // Without --stream only the sizes are wanted.
         made.streamed = made.streamed.filter(|all| self.args.blocks.stream || !all.is_complete());
         Ok(made)
     }

@@ -10,7 +10,7 @@ use tickbound_reo::constraint::DataConstraint;
 use tickbound_reo::limits::ProductLimits;
 use tickbound_reo_stream::{StreamExtent, StreamJob, StreamObserver, Streamed};
 
-use super::check::step;
+use super::steps::step;
 use crate::commands::progress::Progress;
 use crate::commands::stop;
 use crate::commands::values::ByteSize;

@@ -24,17 +24,8 @@ pub fn need(parts: &[Matrix]) -> u128 {
 /// More memory than allowed, seen before any is taken, or than there is; more than
 /// [`super::MAX_NAMES`] names together; or it was stopped.
 pub fn fold(parts: &[Matrix], limits: &ProductLimits) -> DenseResult<Matrix> {
-    fold_by(parts, limits, &|left, right| product(left, right, limits))
-}
-
-/// As [`fold`], by an engine that makes the product of two matrices.
-pub fn fold_by<E: From<DenseError>>(
-    parts: &[Matrix],
-    limits: &ProductLimits,
-    product: &dyn Fn(&Matrix, &Matrix) -> Result<Matrix, E>,
-) -> Result<Matrix, E> {
-    limits.fits("the dense product", need(parts)).map_err(DenseError::from)?;
-    Ok(folded(parts, product)?.into_owned())
+    limits.fits("the dense product", need(parts))?;
+    Ok(folded(parts, limits)?.into_owned())
 }
 
 /// As [`fold`], with the result as sparse rows: only the halves are dense.
@@ -61,8 +52,7 @@ pub fn compose(
 pub fn plan(parts: &[Matrix], limits: &ProductLimits) -> DenseResult<DensePlan> {
     limits.fits("the halves of the dense product", need_of_halves(parts))?;
     let (left, right) = halves(parts);
-    let product = |left: &Matrix, right: &Matrix| product(left, right, limits);
-    DensePlan::new(&*folded(left, &product)?, &*folded(right, &product)?)
+    DensePlan::new(&*folded(left, limits)?, &*folded(right, limits)?)
 }
 
 /// Bytes of the cells of both halves of a product; [`u128::MAX`] if that many cannot be counted.
@@ -75,16 +65,14 @@ fn halves(parts: &[Matrix]) -> (&[Matrix], &[Matrix]) {
     parts.split_at(parts.len().div_ceil(2))
 }
 
-fn folded<'a, E>(
-    parts: &'a [Matrix],
-    product: &dyn Fn(&Matrix, &Matrix) -> Result<Matrix, E>,
-) -> Result<Cow<'a, Matrix>, E> {
+fn folded<'a>(parts: &'a [Matrix], limits: &ProductLimits) -> DenseResult<Cow<'a, Matrix>> {
     match parts {
         [] => Ok(Cow::Owned(unit())),
         [only] => Ok(Cow::Borrowed(only)),
         _ => {
             let (left, right) = halves(parts);
-            Ok(Cow::Owned(product(&*folded(left, product)?, &*folded(right, product)?)?))
+            let (left, right) = (folded(left, limits)?, folded(right, limits)?);
+            Ok(Cow::Owned(product(&left, &right, limits)?))
         }
     }
 }

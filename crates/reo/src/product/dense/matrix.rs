@@ -5,7 +5,6 @@ use std::alloc::{Layout, alloc_zeroed};
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::sparse::{SparseForm, sparse_rows};
 use crate::automaton::{Automaton, AutomatonRows};
 use crate::constraint::ConstraintStore;
 use crate::label;
@@ -94,9 +93,32 @@ impl Matrix {
         let bytes = steps * STEP_BYTES + 8 * (self.states as u128 + 1);
         limits.fits("the sparse rows", bytes)?;
         let row = (self.states * self.slots).max(1);
-        let rows = sparse_rows(&self.cells, row, self.slots, SparseForm::Algebraic);
+        let rows = sparse_rows(&self.cells, row, self.slots, |_| true);
         Ok(assemble(&self.alphabet, &self.initial, rows))
     }
+}
+
+/// The steps that are kept, by their labels and targets, in rows of `row` words with cells of
+/// `slots`.
+pub(super) fn sparse_rows(
+    cells: &[u64],
+    row: usize,
+    slots: usize,
+    is_kept: impl Fn(u64) -> bool,
+) -> AutomatonRows {
+    let mut rows = AutomatonRows { rows: vec![0], ..AutomatonRows::default() };
+    let mut steps: Vec<(u64, u32)> = Vec::new();
+    for cells in cells.chunks_exact(row) {
+        let here = cells.iter().enumerate();
+        let here = here.filter(|(_, label)| **label != EMPTY && is_kept(**label));
+        steps.clear();
+        steps.extend(here.map(|(at, label)| (*label, (at / slots) as u32)));
+        steps.sort_unstable();
+        rows.labels.extend(steps.iter().map(|(label, _)| label));
+        rows.targets.extend(steps.iter().map(|(_, to)| to));
+        rows.rows.push(rows.targets.len());
+    }
+    rows
 }
 
 /// The matrix of an automaton without data, with idle loops and without other silent steps.

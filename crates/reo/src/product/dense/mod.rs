@@ -48,7 +48,7 @@ mod tally;
 
 pub use batch::{Batch, BatchPart, BatchPlan, batch};
 pub use checksum::Checksum;
-pub use fold::{compose, fold, fold_by, need, need_of_halves, plan};
+pub use fold::{compose, fold, need, need_of_halves, plan};
 pub use matrix::{CellData, DenseError, DenseResult, EMPTY, MAX_NAMES, Matrix};
 pub use plan::{DensePlan, product};
 pub use sizes::Sizes;

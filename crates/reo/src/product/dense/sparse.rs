@@ -1,10 +1,12 @@
-//! A product as sparse rows, without its matrix: from the factors, in two passes, one that counts
-//! and one that fills; or from rows of cells that a device makes.
+//! A product as sparse rows, without its matrix.
+//!
+//! From the factors in two passes, one that counts and one that fills; or from rows of cells that a
+//! device makes.
 
 use rayon::prelude::*;
 
 use super::checksum::Checksum;
-use super::matrix::{DenseError, DenseResult, EMPTY, STEP_BYTES, assemble};
+use super::matrix::{DenseError, DenseResult, EMPTY, STEP_BYTES, assemble, sparse_rows};
 use super::plan::DensePlan;
 use super::sizes::Sizes;
 use super::stream::RowsOf;
@@ -128,35 +130,14 @@ impl DensePlan {
 impl RowsOf<'_> {
     /// These rows without empty slots, the steps of each by their labels and targets.
     pub fn sparse(&self, form: SparseForm) -> AutomatonRows {
-        sparse_rows(self.cells, self.sizes.row().max(1), self.sizes.slots(), form)
+        let is_kept = |label| form == SparseForm::Algebraic || label != 0;
+        sparse_rows(self.cells, self.sizes.row().max(1), self.sizes.slots(), is_kept)
     }
 
     /// What [`DensePlan::checksum`] is the sum of, over these rows.
     pub fn checksum(&self) -> Checksum {
         Checksum::of(self.cells, (self.first * self.sizes.row()) as u64)
     }
-}
-
-/// The steps in rows of `row` words, in cells of `slots`.
-pub(super) fn sparse_rows(
-    cells: &[u64],
-    row: usize,
-    slots: usize,
-    form: SparseForm,
-) -> AutomatonRows {
-    let mut rows = AutomatonRows { rows: vec![0], ..AutomatonRows::default() };
-    let mut steps: Vec<(u64, u32)> = Vec::new();
-    let is_step = |label: u64| label != EMPTY && (form == SparseForm::Algebraic || label != 0);
-    for cells in cells.chunks_exact(row) {
-        steps.clear();
-        let here = cells.iter().enumerate().filter(|(_, label)| is_step(**label));
-        steps.extend(here.map(|(at, label)| (*label, (at / slots) as u32)));
-        steps.sort_unstable();
-        rows.labels.extend(steps.iter().map(|(label, _)| label));
-        rows.targets.extend(steps.iter().map(|(_, to)| to));
-        rows.rows.push(rows.targets.len());
-    }
-    rows
 }
 
 /// Where each state's steps begin, and where the last one's end.
