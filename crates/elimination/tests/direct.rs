@@ -155,10 +155,13 @@ fn agrees(form: &DirectForm) -> [bool; 3] {
     assert!(solved.proved, "{form:?}");
     assert_eq!(solved.best.as_ref().map(|(cost, _)| *cost), right, "{form:?}");
     let Some(right) = right else { return [false, true, false] };
-    let found = form.within(right + 5, 100_000, &|| false).expect("small");
-    let near = all.iter().filter(|(cost, _)| *cost <= right + 5).cloned();
+    let found = form.within(right + 5, (100_000, 1), &|| false).expect("small");
+    let near = all.iter().filter(|(cost, _)| *cost <= right + 5).cloned().collect::<Vec<_>>();
     assert!(found.whole);
-    assert_eq!(found.all, near.collect::<Vec<_>>(), "{form:?}");
+    assert_eq!(found.all, near, "{form:?}");
+    let some = form.within(right + 5, (4, 2), &|| false).expect("small");
+    assert!(some.all.iter().all(|one| near.contains(one)) && (some.whole || some.all.len() <= 2));
+    assert!(!some.whole || some.all == near, "{form:?}");
     [!form.is_plain(), false, solved.steps > 0]
 }
 

@@ -69,6 +69,16 @@ pub enum ProposeError {
         /// Those that there are.
         known: String,
     },
+    /// The kernel's name is not in the text of a source that does not compile.
+    #[error("{path}: --entry {wanted} is not in its text; and {error}")]
+    EntryNowhere {
+        /// The source.
+        path: String,
+        /// The name that was requested.
+        wanted: String,
+        /// Why it does not compile.
+        error: Box<ProposeError>,
+    },
     /// A wish that is no file name, domain, or the like.
     #[error("{option} {text}: {what}")]
     Wish {

@@ -126,7 +126,13 @@ pub fn propose(
     if let Some(proposal) = without.filter(fits) {
         return proposal;
     }
-    if !matches!(&first, Ok(_) | Err(ProposeError::Read(_) | ProposeError::Undefined { .. })) {
+    if !matches!(
+        &first,
+        Ok(_)
+            | Err(ProposeError::Read(_)
+                | ProposeError::Undefined { .. }
+                | ProposeError::EntryNowhere { .. })
+    ) {
         return first;
     }
     // What it needs may stand before the line that includes it.
@@ -214,7 +220,16 @@ fn proposed(
         cuda::missing(&mut draft, path, text);
         cuda::decide(&mut draft, outline, kernel);
     }
-    let kernels = compile::until_it_compiles(&mut draft, path, outline, setup)?;
+    let kernels = compile::until_it_compiles(&mut draft, path, outline, setup);
+    let kernels = kernels.map_err(|error| match &request.entry {
+        Some(wanted)
+            if matches!(error, ProposeError::Undefined { .. }) && !text.contains(wanted) =>
+        {
+            let (path, wanted) = (path.display().to_string(), wanted.clone());
+            ProposeError::EntryNowhere { path, wanted, error: Box::new(error) }
+        }
+        _ => error,
+    })?;
     let names = kernels.iter().map(|kernel| kernel.name.clone()).collect_vec();
     let kernel = chosen(path, request, kernels)?;
     captured::take(&mut draft, &kernel)?;

@@ -684,6 +684,12 @@ fn files_before_the_source() {
         error.starts_with("k.cl:2: nothing defines `twice`, which the source calls; add the file"),
         "{error}"
     );
+    let other = InitRequest { entry: Some("other".to_owned()), ..without };
+    let error = of_file(&path, &other).unwrap_err().to_string();
+    assert!(
+        error.contains("k.cl: --entry other is not in its text; and k.cl:2: nothing"),
+        "{error}"
+    );
     let proposal =
         of_file(&path, &InitRequest { before: vec!["lib.cl".to_owned()], include, ..request() })
             .unwrap();

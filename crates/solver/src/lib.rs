@@ -135,7 +135,7 @@ pub fn tune(
 }
 
 /// Choices among which the first configuration is looked for.
-const EARLY_CHOICES: u64 = 100_000;
+const EARLY_CHOICES: u64 = 20_000;
 /// Events of a simulation that takes some milliseconds.
 const EARLY_EVENTS: u64 = 20_000;
 

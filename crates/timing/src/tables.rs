@@ -106,6 +106,10 @@ impl CostTables {
         limits: &TableLimits<'_>,
     ) -> Result<bool, TooWide> {
         let scale = self.normal.scale.parameters(configurations.problem());
+        let free = configurations.free_combinations(&scale);
+        if free > limits.rows {
+            return Err(TooWide::Rows(free));
+        }
         let positive = configurations.relation(&scale, limits, || {
             |_, env| Some(i64::from(self.normal.scale.value(env).is_ok_and(|v| v > 0)))
         })?;

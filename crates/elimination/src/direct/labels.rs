@@ -96,17 +96,17 @@ pub(super) fn front(
     Some(labels)
 }
 
-/// All assignments that cost at most `most`, if there are at most `count` labels at each place;
-/// whether these are all.
+/// All assignments that cost at most `most`, if there are at most `count` labels at each place,
+/// and else some, of at most `few` labels; whether these are all.
 pub(super) fn within(
     relaxation: &Relaxation<'_>,
     most: i64,
-    count: usize,
+    (count, few): (usize, usize),
     stop: &dyn Fn() -> bool,
 ) -> Option<(Vec<Vec<u32>>, bool)> {
     let pass = Pass::new(relaxation, most.saturating_add(1));
-    let (layers, whole, _) =
-        pass.layers(count, stop, &|layer| (0..layer.len() as u32).collect())?;
+    let all = |layer: &Layer| (0..layer.len() as u32).collect();
+    let (layers, whole, _) = pass.layers((count, few), stop, &all)?;
     let ends = layers.last().map_or(0, Layer::len);
     Some(((0..ends).map(|end| pass.assignment(&layers, end)).collect(), whole))
 }
@@ -120,7 +120,7 @@ pub(super) fn pass(
     stop: &dyn Fn() -> bool,
 ) -> Option<Passed> {
     let pass = Pass::new(relaxation, known);
-    let (layers, whole, labels) = pass.layers(most, stop, &|layer| pass.front(layer))?;
+    let (layers, whole, labels) = pass.layers((most, most), stop, &|layer| pass.front(layer))?;
     let ends = layers.last()?;
     let best = (0..ends.len()).min_by_key(|l| ends.bounds[*l]);
     let best = best.map(|end| pass.assignment(&layers, end));
@@ -150,10 +150,11 @@ impl<'r, 'f> Pass<'r, 'f> {
     }
 
     /// The labels of all places, of which `keep` picks some and at most `most` stay, those with the
-    /// least bounds; whether none was cut, and how many there were.
+    /// least bounds; and `few` from the first place on at which there are more. Whether none was
+    /// cut, and how many there were.
     fn layers(
         &self,
-        most: usize,
+        (mut most, few): (usize, usize),
         stop: &dyn Fn() -> bool,
         keep: &dyn Fn(&Layer) -> Vec<u32>,
     ) -> Option<(Vec<Layer>, bool, u64)> {
@@ -164,6 +165,7 @@ impl<'r, 'f> Pass<'r, 'f> {
             labels += next.len() as u64;
             let mut kept = keep(&next);
             if kept.len() > most {
+                most = few;
                 kept.select_nth_unstable_by_key(most, |l| (next.bounds[*l as usize], *l));
                 kept.truncate(most);
                 whole = false;
@@ -283,8 +285,7 @@ impl<'r, 'f> Pass<'r, 'f> {
 
     /// The labels that none of those that they were compared with beats in everything.
     fn front(&self, layer: &Layer) -> Vec<u32> {
-        let mut all: Vec<u32> = (0..layer.len() as u32).collect();
-        all.sort_unstable_by(|x, y| self.order(layer, *x, *y));
+        let all = self.ordered(layer);
         let mut front: Vec<u32> = Vec::with_capacity(all.len() / 4);
         for group in all.chunk_by(|x, y| self.comparable(layer, *x, *y)) {
             let first = layer.values(group[0], self.width);
@@ -302,14 +303,7 @@ impl<'r, 'f> Pass<'r, 'f> {
                 let own = known.len();
                 known.extend(differing.iter().map(|a| sign(a) * values[*a]));
                 let (before, own) = known.split_at(own);
-                let beats = |other: &[i64]| other.iter().zip(own).all(|(a, b)| a <= b);
-                let others = before.chunks_exact(differing.len().max(1));
-                // The latest have the most of what is expensive: with one dimension they decide.
-                let beaten = match differing.len() {
-                    0 => front.len() > begin,
-                    1 => others.last().is_some_and(beats),
-                    _ => others.take(MAX_COMPARED).any(beats),
-                };
+                let beaten = if own.is_empty() { front.len() > begin } else { beaten(before, own) };
                 match beaten {
                     true => known.truncate(before.len()),
                     false => front.push(*label),
@@ -327,24 +321,32 @@ impl<'r, 'f> Pass<'r, 'f> {
             && (0..self.width).filter(same).all(|i| a[i] == b[i])
     }
 
-    /// Labels that are comparable beside each other, the least cost first, then what is better in
-    /// the sum of its accumulators.
-    fn order(&self, layer: &Layer, x: u32, y: u32) -> Ordering {
-        let (a, b) = (layer.values(x, self.width), layer.values(y, self.width));
-        let by_node = layer.nodes[x as usize].cmp(&layer.nodes[y as usize]);
-        let exact = (0..self.width).filter(|i| self.better[*i] == Better::Same);
-        let by_exact =
-            exact.map(|i| a[i].cmp(&b[i])).find(|o| o.is_ne()).unwrap_or(Ordering::Equal);
+    /// All labels, those that are comparable beside each other, of these the least cost first, then
+    /// what is better in the sum of its accumulators.
+    fn ordered(&self, layer: &Layer) -> Vec<u32> {
         let weight = |v: &[i64]| -> i64 {
             let signed =
                 (1..self.width).map(|i| if self.better[i] == Better::More { -v[i] } else { v[i] });
             signed.fold(0, i64::saturating_add)
         };
-        by_node
-            .then(by_exact)
-            .then(a[0].cmp(&b[0]))
-            .then_with(|| weight(a).cmp(&weight(b)))
-            .then(x.cmp(&y))
+        let key = |label: u32| {
+            let values = layer.values(label, self.width);
+            (layer.nodes[label as usize], values[0], weight(values), label)
+        };
+        let mut keys: Vec<(u32, i64, i64, u32)> = (0..layer.len() as u32).map(key).collect();
+        let exact: Vec<usize> =
+            (0..self.width).filter(|i| self.better[*i] == Better::Same).collect();
+        let by_exact = |x: u32, y: u32| {
+            let (a, b) = (layer.values(x, self.width), layer.values(y, self.width));
+            exact.iter().map(|i| a[*i].cmp(&b[*i])).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        match exact.is_empty() {
+            true => keys.sort_unstable(),
+            false => keys.sort_unstable_by(|x, y| {
+                x.0.cmp(&y.0).then_with(|| by_exact(x.3, y.3)).then_with(|| x.cmp(y))
+            }),
+        }
+        keys.into_iter().map(|(_, _, _, label)| label).collect()
     }
 
     /// The way back from a label of the end.
@@ -357,4 +359,30 @@ impl<'r, 'f> Pass<'r, 'f> {
         }
         assignment
     }
+}
+
+/// Whether one of the labels before, as many numbers each as `own`, is nowhere greater than `own`.
+fn beaten(before: &[i64], own: &[i64]) -> bool {
+    match own.len() {
+        // The latest have the most of what is expensive: with one dimension they decide.
+        1 => before.last().is_some_and(|last| *last <= own[0]),
+        2 => beaten_in::<2>(before, own),
+        3 => beaten_in::<3>(before, own),
+        4 => beaten_in::<4>(before, own),
+        5 => beaten_in::<5>(before, own),
+        6 => beaten_in::<6>(before, own),
+        7 => beaten_in::<7>(before, own),
+        8 => beaten_in::<8>(before, own),
+        dimensions => {
+            let beats = |other: &[i64]| other.iter().zip(own).all(|(a, b)| a <= b);
+            before.chunks_exact(dimensions).take(MAX_COMPARED).any(beats)
+        }
+    }
+}
+
+/// The same in a number of dimensions that is known when this is compiled, without a branch for
+/// each.
+fn beaten_in<const N: usize>(before: &[i64], own: &[i64]) -> bool {
+    let beats = |other: &[i64; N]| other.iter().zip(own).fold(true, |all, (a, b)| all & (a <= b));
+    before.as_chunks::<N>().0.iter().take(MAX_COMPARED).any(beats)
 }

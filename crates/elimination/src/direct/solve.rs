@@ -57,12 +57,17 @@ impl DirectForm {
     }
 
     /// The assignments that cost at most `most`, which is the least cost or more, in the order of
-    /// their costs; at most `count` partial ones are kept on the way.
-    /// `None` at a stop, or where the form is too large.
-    pub fn within(&self, most: i64, count: usize, stop: &dyn Fn() -> bool) -> Option<Near> {
+    /// their costs. Where there are more than `count` partial ones on the way, some of them: `few`
+    /// partial ones are kept from there on. `None` at a stop, or where the form is too large.
+    pub fn within(
+        &self,
+        most: i64,
+        (count, few): (usize, usize),
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Near> {
         let mut relaxation = self.relaxed(stop)?;
         relaxation.remove(most.checked_add(1)?);
-        let (all, whole) = labels::within(&relaxation, most, count, stop)?;
+        let (all, whole) = labels::within(&relaxation, most, (count, few), stop)?;
         let mut all: Vec<(i64, Vec<u32>)> =
             all.into_iter().filter_map(|a| Some((self.cost(&a)?, a))).collect();
         all.sort();

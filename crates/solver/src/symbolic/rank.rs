@@ -52,6 +52,8 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<TuneResult, Sol
 
 /// Most partial assignments that are kept while the best are listed by labels.
 const MAX_NEAR: usize = 20_000;
+/// Those that are kept once there are more, to show some of many optima.
+const FEW: usize = 256;
 /// How often the time is raised up to which configurations are listed.
 const RAISED: u32 = 9;
 
@@ -63,7 +65,8 @@ pub(super) fn by_labels(
 ) -> Result<TuneResult, SolveError> {
     let least = search.bracket.bounds().upper();
     let stop = || search.bracket.out_of_time();
-    let mut near = form.within(least, MAX_NEAR, &stop).unwrap_or_default();
+    let room = (MAX_NEAR, top.max(FEW));
+    let mut near = form.within(least, room, &stop).unwrap_or_default();
     let optimal = near.all.len();
     let count = near.whole.then_some(optimal);
     for raised in 0..RAISED {
@@ -71,7 +74,7 @@ pub(super) fn by_labels(
             break;
         }
         let most = least.saturating_add((least / 1000).max(1).saturating_mul(4i64.pow(raised)));
-        match form.within(most, MAX_NEAR, &stop) {
+        match form.within(most, room, &stop) {
             Some(more) if more.whole => near = more,
             _ => break,
         }
