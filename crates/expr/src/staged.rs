@@ -23,7 +23,7 @@ use super::operations::{Operation, Operations, Part};
 /// }
 /// assert_eq!(sum, 4 * (0 + 1 + 4) + 3 * (0 + 1 + 2 + 3));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Staged {
     /// For each stage its operations, those first that others need.
     stages: Vec<Vec<(Part, Operation)>>,

@@ -1,5 +1,6 @@
 //! What a search without a list works on; here configurations are simulated before they count.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -10,7 +11,7 @@ use tickbound_encodings::system::InternalError;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::TimedConfiguration;
 use tickbound_model::{Configuration, ModelError, Problem};
-use tickbound_timing::{Cost, CostTables, FactoredSum, StepBounds};
+use tickbound_timing::{Cost, CostTables, FactoredSum, ParameterBox, StepBounds};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -21,6 +22,9 @@ pub(crate) const MAX_ROWS: usize = 1 << 22;
 
 /// Most rows of a join at first, before other ways are tried as well.
 pub(crate) const INITIAL_ROWS: usize = 1 << 19;
+
+/// Most bounds of boxes that are kept: some megabytes.
+const MAX_BOUNDS: usize = 1 << 15;
 
 /// Limits that divide nothing.
 pub(crate) fn limits<'a>(rows: usize, stop: &'a dyn Fn() -> bool) -> TableLimits<'a> {
@@ -44,6 +48,8 @@ pub struct Search<'a> {
     bounding: OnceLock<Eliminated>,
     guiding: OnceLock<Option<Eliminated>>,
     step_bounds: OnceLock<Option<StepBounds>>,
+    /// Bounds of boxes that a chain of steps gives: the ranking examines those of the search again.
+    boxes: Mutex<HashMap<ParameterBox, Option<i64>>>,
     /// All configurations with their times in the order of the space, where all were simulated.
     all: OnceLock<Vec<TimedConfiguration>>,
 }
@@ -92,6 +98,7 @@ impl<'a> Search<'a> {
             bounding: OnceLock::new(),
             guiding: OnceLock::new(),
             step_bounds: OnceLock::new(),
+            boxes: Mutex::default(),
             all: OnceLock::new(),
         }
     }
@@ -191,6 +198,25 @@ impl<'a> Search<'a> {
             StepBounds::new(self.problem(), values, conditions, self.cost.term())
         };
         self.step_bounds.get_or_init(make).as_ref()
+    }
+
+    /// What no valid configuration in a box undercuts, if there is one, as `make` finds it the first
+    /// time.
+    pub(crate) fn bound_of_box(
+        &self,
+        of: &ParameterBox,
+        make: impl FnOnce() -> Option<i64>,
+    ) -> Option<i64> {
+        let known = || self.boxes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bound) = known().get(of) {
+            return *bound;
+        }
+        let bound = make();
+        let mut known = known();
+        if known.len() < MAX_BOUNDS {
+            known.insert(of.clone(), bound);
+        }
+        bound
     }
 
     /// The elimination of the cost's smallest form.

@@ -236,17 +236,23 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// What no valid configuration in the box undercuts, if there is one; no bound without a value.
     fn bound(&mut self, of: &ParameterBox) -> Option<i64> {
         self.boxes += 1;
-        set_box(&mut self.slots[self.first..], of, &self.values);
-        if self.search.configurations.excludes(&self.slots) {
-            return None;
+        if let Some(steps) = self.steps {
+            let search = self.search;
+            return search.bound_of_box(of, || self.is_open(of).then(|| steps.least(of)).flatten());
         }
-        if let Some(steps) = &self.steps {
-            return steps.least(of);
+        if !self.is_open(of) {
+            return None;
         }
         let of_messages = match &self.guide {
             Some(guide) => guide.bound(of)?,
             None => i64::MIN,
         };
         Some(self.search.cost.term().least(&self.slots).unwrap_or(i64::MIN).max(of_messages))
+    }
+
+    /// Whether the conditions may hold somewhere in a box, whose intervals it sets.
+    fn is_open(&mut self, of: &ParameterBox) -> bool {
+        set_box(&mut self.slots[self.first..], of, &self.values);
+        !self.search.configurations.excludes(&self.slots)
     }
 }

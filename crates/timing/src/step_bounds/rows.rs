@@ -1,7 +1,8 @@
 //! The rows of a table of a step.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
+use rayon::prelude::*;
 use tickbound_expr::Slot;
 use tickbound_expr::staged::Staged;
 use tickbound_model::Problem;
@@ -9,7 +10,11 @@ use tickbound_model::space::{Condition, Holds};
 
 use super::table::{Context, NOT_ALLOWED, Projection, StepTable, place_of};
 
+/// Rows from which on threads share them, each with some values of the first parameter.
+const SHARED: usize = 1 << 10;
+
 /// The rows of one table while they are filled.
+#[derive(Clone)]
 pub(super) struct Rows<'r> {
     pub problem: &'r Problem,
     /// For each parameter its values.
@@ -22,7 +27,7 @@ pub(super) struct Rows<'r> {
     /// The condition, in a table of one; the expression is then a constant.
     pub condition: Option<&'r Condition>,
     /// What conditions say, by the last parameter that each mentions.
-    pub projections: &'r [Vec<Rc<Projection>>],
+    pub projections: &'r [Vec<Arc<Projection>>],
     /// The steps that the expression names, with their tables, by how many parameters have to be
     /// decided for a value.
     pub uses: &'r [Vec<(usize, usize)>],
@@ -35,8 +40,36 @@ pub(super) struct Rows<'r> {
 }
 
 impl Rows<'_> {
+    /// The values of all combinations; `None` if one has none.
+    pub fn filled(mut self) -> Option<Vec<i64>> {
+        let sizes = self.scope.iter().map(|p| self.all[*p].len());
+        let (count, first) = (sizes.product::<usize>(), self.scope.first().copied());
+        // In a pool other threads have work, and one that waits might take up what waits for this.
+        let alone = count < SHARED || rayon::current_thread_index().is_some();
+        let Some(p) = first.filter(|_| !alone) else {
+            self.values.reserve_exact(count);
+            return self.fill(0).then_some(self.values);
+        };
+        if !self.advance(0) {
+            return Some(vec![NOT_ALLOWED; count]);
+        }
+        let own = |index| {
+            let mut own = self.clone();
+            own.decide(p, index);
+            own.fill(1).then_some(own.values)
+        };
+        let parts: Option<Vec<Vec<i64>>> =
+            (0..self.all[p].len()).into_par_iter().map(own).collect();
+        parts.map(|parts| parts.concat())
+    }
+
+    fn decide(&mut self, p: usize, index: usize) {
+        self.indices[p] = index as u32;
+        self.env[self.problem.first_parameter() + p] = self.all[p][index];
+    }
+
     /// Adds the values of all combinations behind those decided; false if one has none.
-    pub fn fill(&mut self, decided: usize) -> bool {
+    fn fill(&mut self, decided: usize) -> bool {
         if !self.advance(decided) {
             let sizes = self.scope[decided..].iter().map(|p| self.all[*p].len());
             let behind = sizes.product::<usize>();
@@ -44,10 +77,8 @@ impl Rows<'_> {
             return true;
         }
         let Some(p) = self.scope.get(decided).copied() else { return self.row() };
-        let slot = self.problem.first_parameter() + p;
         (0..self.all[p].len()).all(|index| {
-            self.indices[p] = index as u32;
-            self.env[slot] = self.all[p][index];
+            self.decide(p, index);
             self.fill(decided + 1)
         })
     }
@@ -72,7 +103,7 @@ impl Rows<'_> {
         let p = self.scope[last];
         let in_context = self.context.get(&p).is_none_or(|of| of[self.indices[p] as usize]);
         let allows =
-            |p: &Rc<Projection>| p.allowed[place_of(&p.parameters, &self.indices, self.all)];
+            |p: &Arc<Projection>| p.allowed[place_of(&p.parameters, &self.indices, self.all)];
         in_context && self.projections[last].iter().all(allows)
     }
 

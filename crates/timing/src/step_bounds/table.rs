@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use itertools::Itertools;
 use tickbound_expr::interval::Interval;
 
 use crate::parameter_box::ParameterBox;
 
 /// In place of a value where the conditions allow none.
 pub(super) const NOT_ALLOWED: i64 = i64::MIN;
+
+/// The interval of no number.
+const EMPTY: Interval = Interval { low: i64::MAX, high: i64::MIN };
 
 /// For parameters with a restriction, which of their values it allows.
 pub(super) type Context = BTreeMap<usize, Vec<bool>>;
@@ -21,8 +23,8 @@ pub(super) struct StepTable {
     /// A value for each combination, or [`NOT_ALLOWED`].
     rows: Vec<i64>,
     /// For each number of parameters that are decided, but for all of them, and each combination of
-    /// their values, the least and the greatest value; `None` if nothing is allowed.
-    levels: Vec<Vec<Option<Interval>>>,
+    /// their values, the least and the greatest value; [`EMPTY`] if nothing is allowed.
+    levels: Vec<Vec<Interval>>,
     /// It is a side of a conditional, with the combinations for which that is taken.
     pub guarded: bool,
 }
@@ -35,7 +37,7 @@ impl StepTable {
         values: &[Vec<i64>],
         guarded: bool,
     ) -> StepTable {
-        let mut levels: Vec<Vec<Option<Interval>>> = Vec::new();
+        let mut levels: Vec<Vec<Interval>> = Vec::new();
         for p in parameters.iter().rev() {
             let size = values[*p].len().max(1);
             levels.push(match levels.last() {
@@ -57,13 +59,13 @@ impl StepTable {
             place = place * size + low as usize;
             if low < high {
                 let some = place..=place + (high - low) as usize;
-                return match self.levels.get(level) {
+                return found(match self.levels.get(level) {
                     Some(level) => hull(&level[some]),
                     None => range(&self.rows[some]),
-                };
+                });
             }
         }
-        range(&self.rows[place..=place])
+        found(range(&self.rows[place..=place]))
     }
 
     /// Which combinations of some of its parameters it allows; `None` if all.
@@ -94,11 +96,8 @@ impl StepTable {
 
     /// The least of all values.
     pub fn least(&self) -> Option<i64> {
-        match self.levels.first() {
-            Some(whole) => hull(whole),
-            None => range(&self.rows),
-        }
-        .map(|all| all.low)
+        let whole = self.levels.first().map_or_else(|| range(&self.rows), |whole| hull(whole));
+        found(whole).map(|all| all.low)
     }
 
     /// The value where all parameters are decided.
@@ -120,15 +119,21 @@ pub(super) fn place_of(parameters: &[usize], indices: &[u32], values: &[Vec<i64>
     parameters.iter().fold(0, |place, p| place * values[*p].len() + indices[*p] as usize)
 }
 
+/// The interval, unless it is empty.
+fn found(interval: Interval) -> Option<Interval> {
+    Some(interval).filter(|i| i.low <= i.high)
+}
+
 /// The least interval that contains these.
-fn hull(all: &[Option<Interval>]) -> Option<Interval> {
+fn hull(all: &[Interval]) -> Interval {
     let both =
-        |a: Interval, b: Interval| Interval { low: a.low.min(b.low), high: a.high.max(b.high) };
-    all.iter().flatten().copied().reduce(both)
+        |a: Interval, b: &Interval| Interval { low: a.low.min(b.low), high: a.high.max(b.high) };
+    all.iter().fold(EMPTY, both)
 }
 
 /// The least interval that contains the values that are allowed.
-fn range(rows: &[i64]) -> Option<Interval> {
-    let allowed = rows.iter().copied().filter(|value| *value != NOT_ALLOWED);
-    allowed.minmax().into_option().map(|(low, high)| Interval { low, high })
+fn range(rows: &[i64]) -> Interval {
+    let allowed = rows.iter().filter(|value| **value != NOT_ALLOWED);
+    allowed
+        .fold(EMPTY, |all, value| Interval { low: all.low.min(*value), high: all.high.max(*value) })
 }

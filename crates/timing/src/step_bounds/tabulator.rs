@@ -1,7 +1,7 @@
 //! From a chain to its steps with tables in them.
 
 use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use tickbound_expr::Expr;
 use tickbound_expr::staged::Staged;
@@ -56,7 +56,7 @@ struct Tabulator<'a> {
     /// How many tables are of conditions; they come first.
     conditional: usize,
     /// For tables of conditions and some of their parameters, what these may be together.
-    projected: HashMap<(usize, Vec<usize>, Context), Option<Rc<Projection>>>,
+    projected: HashMap<(usize, Vec<usize>, Context), Option<Arc<Projection>>>,
 }
 
 impl<'a> Tabulator<'a> {
@@ -103,7 +103,7 @@ impl<'a> Tabulator<'a> {
     }
 
     /// What conditions say of some parameters, also those that mention others.
-    fn projections(&mut self, scope: &[usize]) -> Vec<Rc<Projection>> {
+    fn projections(&mut self, scope: &[usize]) -> Vec<Arc<Projection>> {
         let mut all = Vec::new();
         for table in 0..self.conditional {
             let parameters = &self.tables[table].parameters;
@@ -117,7 +117,7 @@ impl<'a> Tabulator<'a> {
             let projection = match self.projected.get(&key) {
                 Some(known) => known.clone(),
                 None => {
-                    let made = self.tables[table].onto(&key.1, &key.2, self.values).map(Rc::new);
+                    let made = self.tables[table].onto(&key.1, &key.2, self.values).map(Arc::new);
                     self.projected.insert(key, made.clone());
                     made
                 }
@@ -265,7 +265,9 @@ impl<'a> Tabulator<'a> {
             let parameter = slot.checked_sub(self.problem.first_parameter());
             uses.iter().position(is_used).or_else(|| Some(needed(&[parameter?]))).unwrap_or(0)
         });
-        let mut rows = Rows {
+        let mut env = self.problem.base_env();
+        env.resize(self.chain.first() + self.scopes.len(), 0);
+        let rows = Rows {
             problem: self.problem,
             all: self.values,
             context: &self.context,
@@ -277,12 +279,10 @@ impl<'a> Tabulator<'a> {
             uses: &uses,
             staged,
             indices: vec![0; self.values.len()],
-            env: self.problem.base_env(),
-            values: Vec::with_capacity(scope.iter().map(|p| self.values[*p].len()).product()),
+            env,
+            values: Vec::new(),
         };
-        rows.env.resize(self.chain.first() + self.scopes.len(), 0);
-        rows.fill(0).then_some(())?;
-        let values = rows.values;
+        let values = rows.filled()?;
         Some(StepTable::new(scope, values, self.values, !self.context.is_empty()))
     }
 }
