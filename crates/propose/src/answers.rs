@@ -44,7 +44,8 @@ fn most_iterations(draft: &mut Draft, key: String, line: u32, why: &str) -> bool
     if draft.bounds.contains_key(&key) {
         return false;
     }
-    let bound = draft.inputs.keys().next().map_or(Value::from(16), |name| name.clone().into());
+    let first = || draft.inputs.keys().next().map_or(Value::from(16), |name| name.clone().into());
+    let bound = draft.iterations.map_or_else(first, Value::from);
     draft.note(format!("bounds: the loop in line {line} has at most {bound} iterations{why}"));
     draft.bounds.insert(key, bound);
     true

@@ -45,6 +45,8 @@ pub(crate) struct Draft {
     pub locals: Vec<String>,
     pub globals: Vec<String>,
     pub bounds: IndexMap<String, Value>,
+    /// The guess for loops on data; without it, the first input.
+    pub iterations: Option<i64>,
     pub branches: IndexMap<String, Value>,
     /// Buffers that the kernel writes.
     pub outputs: Vec<String>,

@@ -247,6 +247,9 @@ fn proposed(
 /// The most that a guess is where numbers become too large otherwise.
 const SMALL_GUESS: i64 = 64;
 
+/// Iterations of each loop on data where numbers become too large otherwise.
+const SMALL_ITERATIONS: i64 = 4;
+
 /// Decides the launch and what follows from it, with smaller guesses where numbers become too
 /// large. Gives back why the draft cannot be read.
 fn launched(
@@ -255,19 +258,30 @@ fn launched(
     platforms: Platforms<'_>,
     setup: &ReaderSetup<'_>,
 ) -> Result<Option<String>, ProposeError> {
-    let mut smaller = draft.clone();
-    let fault = launched_as_guessed(draft, source, platforms, setup)?;
-    if !fault.as_ref().is_some_and(|fault| fault.contains("overflow")) {
+    let before = draft.clone();
+    let mut fault = launched_as_guessed(draft, source, platforms, setup)?;
+    let overflows = |fault: &Option<String>| fault.as_ref().is_some_and(|f| f.contains("overflow"));
+    if !overflows(&fault) {
         return Ok(fault);
     }
-    for name in &smaller.guessed {
+    let mut smaller = before.clone();
+    for name in &before.guessed {
         smaller.inputs.entry(name.clone()).and_modify(|size| *size = SMALL_GUESS.min(*size));
     }
-    let other = launched_as_guessed(&mut smaller, source, platforms, setup)?;
-    if other.is_none() {
-        *draft = smaller;
+    // The other cause: loops on data within others, each with an iteration for each item.
+    let fewer = Draft { iterations: Some(SMALL_ITERATIONS), ..smaller.clone() };
+    let sizes = (smaller.inputs != before.inputs).then_some(smaller);
+    for mut other in sizes.into_iter().chain([fewer]) {
+        let own = launched_as_guessed(&mut other, source, platforms, setup)?;
+        if own.is_none() {
+            *draft = other;
+        }
+        fault = fault.and(own);
+        if !overflows(&fault) {
+            break;
+        }
     }
-    Ok(fault.and(other))
+    Ok(fault)
 }
 
 fn launched_as_guessed(

@@ -994,6 +994,30 @@ fn a_size_that_the_source_bounds() {
     assert_eq!(proposal.problem["launch"]["global_size"], json!(["items"]));
 }
 
+/// With an iteration for each item, however few these are, they would be more than 64 bits count.
+#[test]
+fn loops_on_data_within_loops_on_data() {
+    let bounds = |depth: usize| {
+        let function = |n: usize| {
+            let inner = if n == 0 { "a[k]".to_owned() } else { format!("f{}(a, k)", n - 1) };
+            format!(
+                "int f{n}(global const int *a, int n) {{ int s = 0;
+                for (int k = 0; k < a[n]; k++) s += {inner}; return s; }}\n"
+            )
+        };
+        let text: String = (0..depth).map(function).collect();
+        let kernel = "kernel void h(global const int *a, global int *y) { \
+            int i = get_global_id(0); y[i] = ";
+        let text = format!("{text}{kernel}f{}(a, i); }}", depth - 1);
+        let proposal = of_text(&text, &request()).unwrap();
+        assert_eq!(proposal.fault, None);
+        let bounds = proposal.problem["kernel"]["bounds"].as_object().expect("bounds");
+        bounds.values().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(bounds(3), vec![json!("items"); 3]);
+    assert_eq!(bounds(10), vec![json!(4); 10]);
+}
+
 /// The launch is checked as `tune` takes it: with the default profile.
 #[test]
 fn a_proposal_without_a_time_is_told() {

@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
         self.step_bounds.get_or_init(make).as_ref()
     }
 
-    /// What no valid configuration in a box undercuts, if there is one, as `make` finds it the first
+    /// What no valid configuration in a box undercuts, if there is one; found by `make` the first
     /// time.
     pub(crate) fn bound_of_box(
         &self,

@@ -53,7 +53,7 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<TuneResult, Sol
 /// Most partial assignments that are kept while the best are listed by labels.
 const MAX_NEAR: usize = 20_000;
 /// Those that are kept once there are more, to show some of many optima.
-const FEW: usize = 256;
+const SMALL_NEAR: usize = 256;
 /// How often the time is raised up to which configurations are listed.
 const RAISED: u32 = 9;
 
@@ -65,7 +65,7 @@ pub(super) fn by_labels(
 ) -> Result<TuneResult, SolveError> {
     let least = search.bracket.bounds().upper();
     let stop = || search.bracket.out_of_time();
-    let room = (MAX_NEAR, top.max(FEW));
+    let room = (MAX_NEAR, top.max(SMALL_NEAR));
     let mut near = form.within(least, room, &stop).unwrap_or_default();
     let optimal = near.all.len();
     let count = near.whole.then_some(optimal);
