@@ -1,4 +1,4 @@
-//! The last check of a proposal: its first configuration, and one in the middle, have a run time.
+//! The last check of a proposal: its first, middle and last configurations have a run time.
 //!
 //! Proposals are read under the profile `opencl`, which takes less. `tune` may take another
 //! profile, which needs more of a kernel, so what is proposed is read once more as `tune` reads it.
@@ -40,8 +40,10 @@ pub(crate) fn fault(
         return Ok(None);
     };
     let Ok(space) = problem.configurations(&TableLimits::default()) else { return Ok(None) };
-    let middle = space.count().and_then(|count| space.nth(&(count / BigUint::from(2_u32))));
-    for configuration in space.first().into_iter().chain(middle) {
+    let count = space.count().unwrap_or_default();
+    let places = [&count / 2_u32, &count - count.clone().min(BigUint::from(1_u32))];
+    let others = places.iter().filter_map(|place| space.nth(place));
+    for configuration in space.first().into_iter().chain(others).unique() {
         let only = fixed(file, &problem, &configuration);
         match has_time(&only, folder, platforms, setup) {
             Err(stopped @ ReadError::Stopped { .. }) => return Err(stopped),
@@ -146,7 +148,7 @@ fn has_time(
         Err(error) if error.is_too_large() => Ok(()),
         Err(error) => {
             let fix = "change the sizes of inputs or the launch".to_owned();
-            let (name, what) = ("the first configuration".to_owned(), error.to_string());
+            let (name, what) = ("a configuration".to_owned(), error.to_string());
             Err(ReadError::File { name, what, fix })
         }
     }

@@ -32,6 +32,9 @@ const GROUPS: &str = "\
     BLOCK BLOCKSIZE BLOCKDIM BLOCKDIMENSION BLK BLKSIZE BS BDIM THREADS NUMTHREADS NTHREADS \
     THREADBLOCK THREADBLOCKSIZE TB TBS TPB";
 
+/// First words of names of group sizes that add nothing.
+const NO_ROLE: [&str; 6] = ["FIXED", "DEFAULT", "KERNEL", "CL", "OPENCL", "CUDA"];
+
 /// Names of sizes, without blanks and dimension.
 const SIZES: &str = "\
     N M K W H NX NY NZ NI NJ NK NL NM SIZE LEN LENGTH WIDTH HEIGHT DEPTH SAMPLES PITCH LDA \
@@ -58,7 +61,8 @@ pub fn role(name: &str) -> Option<Role> {
     if count && has(&words, &["WG", "WGS", "GROUP", "GROUPS", "BLOCK", "BLOCKS", "WORKGROUPS"]) {
         return Some(Role::Groups);
     }
-    if GROUPS.split(' ').any(|name| name == whole) {
+    let own = if has(&words[..1], &NO_ROLE) { words[1..].concat() } else { whole.clone() };
+    if GROUPS.split(' ').any(|name| name == own) {
         return Some(Role::Group(dimension.unwrap_or(0)));
     }
     if words.iter().any(|w| w.contains("UNROLL")) {
@@ -189,6 +193,9 @@ mod tests {
             ("num_blocks", Role::Groups),
             ("WG_NUM", Role::Groups),
             ("NUM_THREADS", Role::Group(0)),
+            ("FIXED_LOCAL_SIZE", Role::Group(0)),
+            ("CUDA_NUM_THREADS", Role::Group(0)),
+            ("KERNEL_SIZE", Role::Size),
         ];
         for (name, expected) in known {
             assert_eq!(role(name), Some(expected), "{name}");
