@@ -163,8 +163,7 @@ pub(crate) fn hosted(draft: &mut Draft, outline: &Outline, called: &[String]) ->
     for (name, stated) in open.into_iter().filter_map(|name| host.get_key_value(name)) {
         let has_text = stated_text(draft, outline, name, stated);
         if !has_text && stated.computed {
-            draft.guess(format!("{name} leaves its argument as it is"));
-            draft.define(name, "");
+            unchanged(draft, name);
         }
         any |= has_text || stated.computed;
     }
@@ -230,16 +229,26 @@ pub(crate) fn domain_of(
     }
 }
 
-/// `convert_T` of a type macro is that of its type. False if nothing is new.
+/// `convert_T` and `convertToT` of a type macro are that of its type; other names that begin so leave
+/// their argument as it is. False if nothing is new.
 pub(crate) fn conversions(draft: &mut Draft, called: &[String]) -> bool {
-    let text = |name: &String| {
-        let ty = draft.defines.get(name.strip_prefix("convert_")?)?.get("text")?.as_str()?;
-        Some((name.clone(), json!({ "text": format!("convert_{ty}") })))
-    };
-    let new = called.iter().filter(|name| !draft.knows(name)).filter_map(text).collect_vec();
-    let any = !new.is_empty();
-    draft.defines.extend(new);
-    any
+    let missing = |name: &&String| name.starts_with("convert") && !draft.knows(name);
+    let missing = called.iter().filter(missing).cloned().collect_vec();
+    for name in &missing {
+        let of = name.strip_prefix("convert_").or(name.strip_prefix("convertTo"));
+        let ty = of.and_then(|of| draft.defines.get(of)?.get("text")?.as_str());
+        match ty.map(|ty| format!("convert_{ty}")) {
+            Some(text) => draft.define(name, &text),
+            None => unchanged(draft, name),
+        }
+    }
+    !missing.is_empty()
+}
+
+/// Takes a function without a body for its argument.
+fn unchanged(draft: &mut Draft, name: &str) {
+    draft.guess(format!("{name} leaves its argument as it is"));
+    draft.define(name, "");
 }
 
 /// Makes macros of names without a declaration. False if nothing is new.

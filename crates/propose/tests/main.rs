@@ -994,6 +994,21 @@ fn a_size_that_the_source_bounds() {
     assert_eq!(proposal.problem["launch"]["global_size"], json!(["items"]));
 }
 
+/// Conversions whose types only the host knows.
+#[test]
+fn conversions_that_the_host_defines() {
+    let text = "typedef float real; kernel void f(global const T *a, global T *y) {
+        int i = get_global_id(0); real s = convert_real(a[i]); y[i] = convertToT(s + convertToDT(1)); }";
+    let proposal = of_text(text, &request()).unwrap();
+    assert_eq!(proposal.fault, None);
+    let defines = &proposal.problem["kernel"]["defines"];
+    let text = |name: &str| defines[name]["text"].clone();
+    assert_eq!([text("T"), text("convertToT")], ["float", "convert_float"]);
+    assert_eq!([text("convert_real"), text("convertToDT")], ["", ""]);
+    let said = proposal.notes.join("\n");
+    assert!(said.contains("convert_real leaves its argument as it is"), "{said}");
+}
+
 /// With an iteration for each item, however few these are, they would be more than 64 bits count.
 #[test]
 fn loops_on_data_within_loops_on_data() {
