@@ -229,7 +229,7 @@ pub(crate) fn domain_of(
     }
 }
 
-/// `convert_T` and `convertToT` of a type macro are that of its type; other names that begin so leave
+/// `convert_T` and `convertToT` of a type macro are that of its type; other such names leave
 /// their argument as it is. False if nothing is new.
 pub(crate) fn conversions(draft: &mut Draft, called: &[String]) -> bool {
     let missing = |name: &&String| name.starts_with("convert") && !draft.knows(name);
