@@ -998,7 +998,8 @@ fn a_size_that_the_source_bounds() {
 #[test]
 fn conversions_that_the_host_defines() {
     let text = "typedef float real; kernel void f(global const T *a, global T *y) {
-        int i = get_global_id(0); real s = convert_real(a[i]); y[i] = convertToT(s + convertToDT(1)); }";
+        int i = get_global_id(0); real s = convert_real(a[i]);
+        y[i] = convertToT(s + convertToDT(1)); }";
     let proposal = of_text(text, &request()).unwrap();
     assert_eq!(proposal.fault, None);
     let defines = &proposal.problem["kernel"]["defines"];
