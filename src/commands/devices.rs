@@ -17,7 +17,7 @@ pub(super) fn run(args: &DevicesArgs) -> Result<Exit, CliError> {
     let mut listing = tickbound_device::list();
     let cuda = tickbound_device::list_cuda();
     let absent = [&listing, &cuda].map(Listing::absent);
-    // Where OpenCL has a device, the absence of NVIDIA's driver is no news.
+    // Where OpenCL has a device, a missing driver of NVIDIA needs no note.
     if listing.devices.is_empty() || !cuda.devices.is_empty() {
         listing.notes.extend(cuda.notes);
     }

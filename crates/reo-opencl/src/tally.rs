@@ -4,9 +4,13 @@
 //! workgroups, so that no atomic operation on 64 bits is needed. That no cell is left out follows
 //! from the checksum ([`DensePlan::checksum`]) of all rows.
 
+use std::collections::BTreeSet;
+
 use tickbound_device::{Arg, Buffer, DeviceKind};
+use tickbound_reo::check::LtlFormula;
 use tickbound_reo::limits::{ProductLimits, ProductProgress};
 use tickbound_reo::product::dense::{CellTally, DenseError, DensePlan, RowBlock};
+use tickbound_reo::symbol::NameId;
 
 use super::multiplier::{GROUP, Multiplier, MultiplierResult, fits32};
 
@@ -20,10 +24,16 @@ pub type Clause = (u64, u64);
 /// Most names of a condition that a device checks, in up to 2^8 clauses.
 const MAX_CLAUSE_NAMES: usize = 8;
 
-/// A condition on labels as clauses, of which a label fulfils one if the condition holds. `bits`
-/// are the names that it depends on; `None` for more than 8.
-pub fn clauses(bits: &[u64], holds: &dyn Fn(u64) -> bool) -> Option<Vec<Clause>> {
-    (bits.len() <= MAX_CLAUSE_NAMES).then(|| clauses_of(bits, (0, 0), holds))
+/// Formulas over the names of an alphabet as clauses, of which a label fulfils one if all formulas
+/// hold; `None` if they depend on more than 8 names.
+pub fn clauses(formulas: &[LtlFormula], alphabet: &[NameId]) -> Option<Vec<Clause>> {
+    let mut names = BTreeSet::new();
+    formulas.iter().for_each(|formula| formula.names(&mut names));
+    let bit = |name: &NameId| alphabet.binary_search(name).ok();
+    let bits: Vec<u64> = names.iter().filter_map(bit).map(|bit| 1 << bit).collect();
+    let fires = |label: u64, name: NameId| bit(&name).is_some_and(|bit| label >> bit & 1 == 1);
+    let holds = |label: u64| formulas.iter().all(|f| f.holds(&|name| fires(label, name)));
+    (bits.len() <= MAX_CLAUSE_NAMES).then(|| clauses_of(&bits, (0, 0), &holds))
 }
 
 /// The clauses for labels in which some names are decided and those of `bits` are not.

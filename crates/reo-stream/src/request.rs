@@ -1,6 +1,5 @@
 //! What is to be done with a product in blocks, and what came of it.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use tickbound_reo::check::LtlFormula;
@@ -103,11 +102,7 @@ impl Conditions<'_> {
 
     /// Clauses: a step keeps all invariants if it fulfils one; `None` for too many names.
     pub(crate) fn clauses(&self) -> Option<Vec<Clause>> {
-        let mut names = BTreeSet::new();
-        self.invariants.iter().for_each(|formula| formula.names(&mut names));
-        let bit = |name| self.alphabet.binary_search(name).ok();
-        let bits: Vec<u64> = names.iter().filter_map(bit).map(|bit| 1 << bit).collect();
-        clauses(&bits, &|label| self.hold(label))
+        clauses(&self.invariants, self.alphabet)
     }
 
     pub(crate) fn is_some(&self) -> bool {

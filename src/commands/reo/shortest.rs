@@ -1,6 +1,7 @@
 //! `tickbound reo check --device`.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use tickbound_device::Device;
 use tickbound_reo::check::LtlFormula;
@@ -72,11 +73,7 @@ fn kept(
         .map_err(|e| input(format!("--invariant: {e}")))?;
     let mut names = BTreeSet::new();
     formula.names(&mut names);
-    let bit = |name: &NameId| halves.alphabet.binary_search(name).ok();
-    let bits: Vec<u64> = names.iter().filter_map(bit).map(|bit| 1 << bit).collect();
-    let holds =
-        |label: u64| formula.holds(&|name| bit(&name).is_some_and(|bit| label >> bit & 1 == 1));
-    let all = clauses(&bits, &holds).ok_or_else(|| {
+    let all = clauses(slice::from_ref(&formula), &halves.alphabet).ok_or_else(|| {
         input(format!("--invariant: `{text}` has too many names for a device; leave --device out"))
     })?;
     let silent = (0, u64::MAX);

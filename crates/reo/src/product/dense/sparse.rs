@@ -80,18 +80,13 @@ impl DensePlan {
     /// The product as sparse rows, by threads; steps in the order of their labels and targets.
     pub fn automaton(&self, form: SparseForm, limits: &ProductLimits) -> DenseResult<Automaton> {
         let states = self.sizes.states();
-        let bytes = u128::from(self.transitions(form)) * STEP_BYTES + 8 * (states as u128 + 1);
-        limits.fits("the sparse rows", bytes)?;
+        let mut rows = self.room(form, limits)?;
         let Sizes { left_states, left_slots, right_states, right_slots } = self.sizes;
         let left = Sparse::new(&self.left, left_states, left_slots);
         let right = Sparse::new(&self.right, right_states, right_slots);
         let lister = Lister { left, right, right_states, mask: self.mask, form };
-        let counts = count(&lister, states, limits)?;
-        let mut rows = AutomatonRows { rows: counts, ..AutomatonRows::default() };
+        rows.rows = count(&lister, states, limits)?;
         let steps = rows.rows.last().copied().unwrap_or(0);
-        let full = |_| DenseError::Allocation("the sparse rows", bytes);
-        rows.targets.try_reserve_exact(steps).map_err(full)?;
-        rows.labels.try_reserve_exact(steps).map_err(full)?;
         rows.targets.resize(steps, 0);
         rows.labels.resize(steps, 0);
         list(&lister, &mut rows, limits)?;
