@@ -8,6 +8,7 @@ use num_bigint::BigUint;
 use tickbound_elimination::TableLimits;
 use tickbound_model::count::{LaunchCounts, count};
 use tickbound_model::{Bound, Configurations, LeftOut, LineUsage, Problem, Profile, Usage};
+use tickbound_opencl::lower::Names;
 use tickbound_opencl::steps::Assumed;
 use tickbound_opencl::{KernelReading, Variant};
 use tickbound_simulator::{used, used_of};
@@ -187,19 +188,10 @@ impl Page<'_> {
         let first = || all.bind(&all.first()?).ok();
         let bound = &self.chosen.cloned().or_else(first)?;
         let extracted = &reading.extracted;
-        let values = extracted.structural.iter().map(|name| self.define(name, bound));
+        let symbols = Names::new(self.problem, self.problem.source.as_ref()?).symbols(extracted);
+        let values = symbols.ok()?.into_iter().map(|symbol| symbol.eval(&bound.env).ok());
         let values: Option<Vec<i64>> = values.collect();
         extracted.variants.iter().find(|v| Some(&v.values) == values.as_ref())
-    }
-
-    /// The value of a macro.
-    fn define(&self, name: &str, bound: &Bound) -> Option<i64> {
-        use tickbound_model::source::Define;
-        let defines = &self.problem.source.as_ref()?.defines;
-        defines.iter().find_map(|(n, define)| match define {
-            Define::Number(value) if n == name => value.eval(&bound.env).ok(),
-            _ => None,
-        })
     }
 
     fn object(

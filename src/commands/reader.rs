@@ -25,7 +25,8 @@ pub fn own_program() -> Result<PathBuf, CliError> {
 /// This program's own file is not known.
 pub fn setup() -> Result<ReaderSetup<'static>, CliError> {
     let child = Child { program: own_program()?, arguments: vec![READ_KERNEL.to_owned()] };
-    Ok(ReaderSetup { kept: Kept::of_user(), child: Some(child), interrupt: stop::flag() })
+    let (kept, interrupt) = (Kept::of_user(), stop::flag());
+    Ok(ReaderSetup { kept, child: Some(child), interrupt, ..ReaderSetup::default() })
 }
 
 /// Reads kernels for another process.

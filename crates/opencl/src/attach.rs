@@ -15,6 +15,7 @@ use crate::child::ReaderSetup;
 use crate::error::{Read, ReadError};
 use crate::extract::{Extracted, Variant, extract_with};
 use crate::lower::{Names, lower, numbers as merged_numbers};
+use crate::preprocess::c_value;
 use crate::reading::By;
 use crate::request::{LaunchBound, Passed, ReadRequest, Symbol};
 use crate::steps::SymbolExpr;
@@ -55,7 +56,8 @@ pub fn attach_with(
         return Ok(None);
     }
     let request = reader.request(folder)?;
-    let extracted = extract_with(&request, &|places| reader.symbols(places), setup)?;
+    let extracted =
+        extract_with(&request, &|places, truths| reader.symbols(places, truths), setup)?;
     check_arguments(&request, &source, &extracted)?;
     let names = Names::new(problem, &source);
     problem.set_kernel(lower(&extracted, &names)?)?;
@@ -89,7 +91,8 @@ pub fn for_proofs(
     let mut request = reader.request(folder)?;
     (request.bounds, request.branches) = (Vec::new(), Vec::new());
     request.for_proofs = true;
-    let extracted = extract_with(&request, &|places| reader.symbols(places), setup)?;
+    let extracted =
+        extract_with(&request, &|places, truths| reader.symbols(places, truths), setup)?;
     check_arguments(&request, source, &extracted)?;
     Ok(Some(extracted))
 }
@@ -360,18 +363,35 @@ impl<'p> Reader<'p> {
     }
 
     /// What the symbols in some places are together, and the values of all symbols that go with it.
-    fn symbols(&self, places: &[usize]) -> Read<IndexMap<Vec<i64>, Vec<i64>>> {
-        let number = |(name, define): &'p (String, Define)| match define {
-            Define::Number(value) => Some((name, value)),
+    /// Behind the macros that have values come `conditions` over them.
+    fn symbols(
+        &self,
+        places: &[usize],
+        conditions: &IndexMap<String, SymbolExpr>,
+    ) -> Read<IndexMap<Vec<i64>, Vec<i64>>> {
+        let number = |(name, define): &(String, Define)| match define {
+            Define::Number(value) => Some((name.clone(), value.clone())),
             Define::Text(_) => None,
         };
-        let open: Vec<(&String, &Expr)> = self.source.defines.iter().filter_map(number).collect();
-        let asked = places.iter().filter_map(|p| open.get(*p)).map(|(_, value)| *value);
+        let mut open: IndexMap<String, Expr> =
+            self.source.defines.iter().filter_map(number).collect();
+        let defined = open.len();
+        for (name, condition) in conditions {
+            let value = condition.replace(&mut |name| open.get(name).cloned().ok_or(()));
+            open.extend(value.ok().map(|value| (name.clone(), value)));
+        }
+        let asked = places.iter().filter_map(|p| open.get_index(*p)).map(|(_, value)| value);
         let mut found = IndexMap::new();
         for bound in self.occurring(&self.parameters(asked)?)? {
             let each =
                 open.iter().map(|(n, v)| self.eval(&format!("kernel.defines.{n}"), v, &bound));
             let all: Vec<i64> = each.try_collect()?;
+            let value = |name: &str| all.get(open.get_index_of(name)?).copied();
+            let in_c = conditions.values().map(|condition| c_value(condition, &value));
+            if !in_c.eq(all[defined..].iter().map(|truth| Some(*truth))) {
+                let (what, fix) = ("its `#if` divides numbers below 0", "give it numbers above");
+                return Err(ReadError::file(&self.source.path, what, fix));
+            }
             let key = places.iter().filter_map(|p| all.get(*p).copied()).collect();
             found.entry(key).or_insert(all);
         }

@@ -31,6 +31,8 @@ const TIME: Duration = Duration::from_secs(300);
 const MEMORY: u64 = 4 << 30;
 /// Bytes that the readings may be.
 const OUTPUT: u64 = 32 << 20;
+/// Readings beyond which conditions are structural.
+const MOST_BY_VALUE: usize = 256;
 /// Bytes of the stack of a thread that reads: the syntax tree is walked by recursion.
 const STACK: usize = 256 << 20;
 
@@ -52,13 +54,21 @@ pub struct ReaderSetup<'a> {
     pub kept: Kept,
     /// The process that calls libclang; `None`: this one.
     pub child: Option<Child>,
+    /// Readings beyond which conditions are structural, so that names are that the problem does not
+    /// have.
+    pub most_by_value: usize,
     /// Ends the reading when it becomes true.
     pub interrupt: &'a AtomicBool,
 }
 
 impl Default for ReaderSetup<'_> {
     fn default() -> Self {
-        ReaderSetup { kept: Kept::off(), child: None, interrupt: &NEVER }
+        ReaderSetup {
+            kept: Kept::off(),
+            child: None,
+            most_by_value: MOST_BY_VALUE,
+            interrupt: &NEVER,
+        }
     }
 }
 

@@ -4,6 +4,10 @@
 //! depends on a symbol: `#if VW == 4`, or `float##VW`. Such a symbol is *structural*. The source is
 //! then read once for each combination of structural values that occurs; each reading is a
 //! [`Variant`].
+//!
+//! A reading with values knows the most of them, but is one of many. Beyond
+//! [so many](ReaderSetup::most_by_value) conditions are structural, where that is possible, and not
+//! the symbols in them.
 
 use std::collections::HashMap;
 
@@ -13,17 +17,19 @@ use rayon::prelude::*;
 use crate::child;
 use crate::child::ReaderSetup;
 use crate::error::{Read, ReadError};
-use crate::preprocess::{Expanded, Expander, Said};
+use crate::preprocess::{Conditions, Expanded, Expander, Said};
 use crate::proof::events::ProofKernel;
 use crate::reading::{KernelSignature, MAX_VARIANTS, One, ParameterType};
-use crate::request::ReadRequest;
-use crate::steps::KernelSteps;
+use crate::request::{ReadRequest, Symbol};
+use crate::steps::{KernelSteps, SymbolExpr};
 
 /// The steps of a kernel for all configurations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extracted {
-    /// The symbols that the syntax depends on.
+    /// The symbols that the syntax depends on, and the names of conditions.
     pub structural: Vec<String>,
+    /// Those conditions over symbols.
+    pub conditions: IndexMap<String, SymbolExpr>,
     /// The steps for each combination of their values that occurs, in the order in which they
     /// occur; exactly one if there are no structural symbols.
     pub variants: Vec<Variant>,
@@ -46,9 +52,13 @@ pub struct Variant {
     pub unroll: Vec<Said>,
 }
 
-/// For the symbols in some places of the request every combination of values that occurs, each with
-/// values of all symbols that go with it.
-pub type Occurring<'a> = &'a dyn Fn(&[usize]) -> Result<IndexMap<Vec<i64>, Vec<i64>>, ReadError>;
+/// For some symbols every combination of values that occurs, each with values of all symbols that
+/// go with it. Symbols are those of the request and behind them the conditions that are given;
+/// which are meant is said by their places.
+pub type Occurring<'a> = &'a dyn Fn(
+    &[usize],
+    &IndexMap<String, SymbolExpr>,
+) -> Result<IndexMap<Vec<i64>, Vec<i64>>, ReadError>;
 
 /// Reads a kernel for all values of its symbols that occur, in the way of `setup`.
 ///
@@ -59,13 +69,43 @@ pub fn extract_with(
     occurring: Occurring<'_>,
     setup: &ReaderSetup<'_>,
 ) -> Result<Extracted, ReadError> {
+    let with_values = || extract(request, occurring, setup, (None, MAX_VARIANTS));
+    if request.for_proofs || setup.most_by_value >= MAX_VARIANTS {
+        return with_values();
+    }
+    match extract(request, occurring, setup, (None, setup.most_by_value)) {
+        Err(ReadError::ManyReadings { .. }) => {}
+        found => return found,
+    }
+    let with_conditions = Some(Conditions::default());
+    match extract(request, occurring, setup, (with_conditions, MAX_VARIANTS)) {
+        Err(error) if !matches!(error, ReadError::Stopped { .. }) => with_values(),
+        found => found,
+    }
+}
+
+/// The same with at most so many readings, and with conditions that are structural or without.
+fn extract(
+    request: &ReadRequest,
+    occurring: Occurring<'_>,
+    setup: &ReaderSetup<'_>,
+    (mut conditions, most): (Option<Conditions>, usize),
+) -> Read<Extracted> {
     let mut structural: IndexSet<String> = IndexSet::new();
     loop {
-        let combinations = combinations(request, occurring, &structural)?;
-        let names: Vec<String> = structural.iter().cloned().collect();
-        match read_all(request, &names, &combinations, setup)? {
-            Ok(variants) => return Ok(Extracted { structural: names, variants }),
-            Err(more) => {
+        let known = conditions.as_ref().map_or_else(IndexMap::new, Conditions::values);
+        let mut request = request.clone();
+        let truth = |name: &String| (name.clone(), Symbol { least: 0, greatest: 1 });
+        request.symbols.extend(known.keys().map(truth));
+        let names: IndexSet<String> = structural.iter().chain(known.keys()).cloned().collect();
+        let combinations = combinations(&request, (occurring, &known), &names, most)?;
+        let names: Vec<String> = names.into_iter().collect();
+        match read_all(&request, (&names, conditions.as_ref()), &combinations, setup)? {
+            Ok(variants) => {
+                return Ok(Extracted { structural: names, conditions: known, variants });
+            }
+            Err(Asked::Conditions(found)) => conditions = Some(found),
+            Err(Asked::Symbols(more)) => {
                 let before = structural.len();
                 structural.extend(more);
                 if structural.len() == before {
@@ -112,13 +152,14 @@ type Combinations = IndexMap<Vec<i64>, Vec<i64>>;
 
 fn combinations(
     request: &ReadRequest,
-    occurring: Occurring<'_>,
+    (occurring, conditions): (Occurring<'_>, &IndexMap<String, SymbolExpr>),
     structural: &IndexSet<String>,
+    most: usize,
 ) -> Read<Combinations> {
     let places: Vec<usize> =
         structural.iter().filter_map(|name| request.symbols.get_index_of(name)).collect();
-    let found = occurring(&places)?;
-    if found.len() > MAX_VARIANTS {
+    let found = occurring(&places, conditions)?;
+    if found.len() > most {
         return Err(ReadError::ManyReadings {
             name: request.name.clone(),
             structural: structural.iter().cloned().collect(),
@@ -127,17 +168,27 @@ fn combinations(
     Ok(found)
 }
 
-/// What one pass over all combinations yields, or further symbols that the syntax depends on.
-type Pass = Result<Vec<Variant>, Vec<String>>;
+/// What the syntax depends on besides what is structural.
+enum Asked {
+    Symbols(Vec<String>),
+    /// All conditions that are known now.
+    Conditions(Conditions),
+}
+
+/// What one pass over all combinations yields, or what the syntax depends on in addition.
+type Pass = Result<Vec<Variant>, Asked>;
 
 fn read_all(
     request: &ReadRequest,
-    structural: &[String],
+    (structural, conditions): (&[String], Option<&Conditions>),
     combinations: &Combinations,
     setup: &ReaderSetup<'_>,
 ) -> Read<Pass> {
     let combinations: Vec<(&Vec<i64>, &Vec<i64>)> = combinations.iter().collect();
-    let expander = Expander::new(request, structural)?.stopped_by(setup.interrupt);
+    let mut expander = Expander::new(request, structural)?.stopped_by(setup.interrupt);
+    if let Some(conditions) = conditions {
+        expander = expander.with_conditions(conditions);
+    }
     // The first one alone: it shows most of what is needed.
     let (first, others) = combinations.split_at(combinations.len().min(1));
     let mut expanded = Vec::with_capacity(combinations.len());
@@ -145,8 +196,12 @@ fn read_all(
         let texts = some.par_chunks(TOGETHER).flat_map_iter(|some| expand(&expander, some));
         for text in texts.collect::<Vec<_>>() {
             let text = text?;
+            let mut learned = conditions.cloned().unwrap_or_default();
+            if learned.learn(&text.conditions, request) {
+                return Ok(Err(Asked::Conditions(learned)));
+            }
             if !text.asked.is_empty() {
-                return Ok(Err(text.asked));
+                return Ok(Err(Asked::Symbols(text.asked)));
             }
             expanded.push(text);
         }

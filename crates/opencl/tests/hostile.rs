@@ -18,7 +18,7 @@ fn shell(script: &str) -> Child {
 
 fn read(text: &str, setup: &ReaderSetup<'_>) -> Result<Extracted, ReadError> {
     case(text).with_request(|request| {
-        let one = |places: &[usize]| {
+        let one = |places: &[usize], _: &_| {
             Ok([(vec![64; places.len()], vec![64; request.symbols.len()])].into())
         };
         extract_with(request, &one, setup)

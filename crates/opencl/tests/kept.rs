@@ -31,7 +31,7 @@ fn read(
     case.with_request(|request| {
         let mut request = request.clone();
         change(&mut request);
-        let values = |places: &[usize]| {
+        let values = |places: &[usize], _: &_| {
             let all = [1, 2, 3].map(|n| vec![n, 64]);
             let key = |all: &Vec<i64>| places.iter().map(|p| all[*p]).collect::<Vec<i64>>();
             Ok(all.iter().map(|all| (key(all), all.clone())).collect::<IndexMap<_, _>>())

@@ -109,8 +109,10 @@ pub fn propose(
     platforms: Platforms<'_>,
     setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
+    // What is proposed is made of the names that readings have.
+    let setup = ReaderSetup { most_by_value: usize::MAX, ..setup.clone() };
     let tried = |path: &Path, request: &InitRequest, said| {
-        propose_alone(path, request, said, platforms, setup)
+        propose_alone(path, request, said, platforms, &setup)
     };
     let fits = |proposal: &Result<Proposal, ProposeError>| {
         proposal.as_ref().is_ok_and(|proposal| proposal.fault.is_none())

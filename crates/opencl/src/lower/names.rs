@@ -93,11 +93,18 @@ impl Names {
     }
 
     /// The structural symbols as expressions over the problem's names.
-    pub(crate) fn symbols(&self, extracted: &Extracted) -> Read<Vec<Expr>> {
+    ///
+    /// # Errors
+    /// The problem does not have one of them.
+    pub fn symbols(&self, extracted: &Extracted) -> Result<Vec<Expr>, ReadError> {
         let missing = |name: &String| {
             ReadError::file("kernel.defines", format!("`{name}` is missing"), "add its value")
         };
-        let symbol = |name| self.known.get(name).cloned().ok_or_else(|| missing(name));
+        let known = |name: &String| self.known.get(name).cloned().ok_or_else(|| missing(name));
+        let symbol = |name| match extracted.conditions.get(name) {
+            Some(condition) => condition.replace(&mut |name| known(name)),
+            None => known(name),
+        };
         extracted.structural.iter().map(symbol).collect()
     }
 

@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 pub use reach::Parts;
-use tokens::{Line, Token, lines};
+use tokens::{Line, lines};
+pub(crate) use tokens::{Token, tokens, without_comments};
 
 /// How a source uses a macro.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ pub(super) enum Line {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     /// A name or a keyword.
     Name(String),
     Number(String),
@@ -30,12 +30,13 @@ impl Token {
         }
     }
 
-    pub(super) fn number(&self) -> Option<i64> {
+    pub(crate) fn number(&self) -> Option<i64> {
         match self {
             Token::Number(text) => {
                 let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
                 match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
                     Some(digits) => i64::from_str_radix(digits, 16).ok(),
+                    None if text.starts_with('0') => i64::from_str_radix(text, 8).ok(),
                     None => text.parse().ok(),
                 }
             }
@@ -43,7 +44,7 @@ impl Token {
         }
     }
 
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         matches!(self, Token::Name(own) | Token::Symbol(own) if own == text)
     }
 
@@ -73,7 +74,7 @@ fn line(text: &str) -> Line {
 }
 
 /// The text with a blank for each comment. Comments of several lines are as many blank lines.
-fn without_comments(text: &str) -> String {
+pub(crate) fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -114,7 +115,8 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-fn tokens(text: &str) -> Vec<Token> {
+/// The tokens of a line.
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
     const TOGETHER: [&str; 10] = ["==", "!=", "<=", ">=", "->", "##", "<<", ">>", "&&", "||"];
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();

@@ -8,8 +8,11 @@
 //! enumeration constant: it may be the length of an array, and libclang finds where it is used.
 //! Where the preprocessor itself needs the value, in `#if` or in a token that is pasted together
 //! (`float##WIDTH`), the symbol is *structural*: the caller expands again for each of its values.
+//! Where these are many, the truth of an `#if` can be a structural symbol itself
+//! ([`Conditions`]).
 
 mod compiler;
+mod conditions;
 mod declared;
 mod included;
 mod messages;
@@ -33,6 +36,8 @@ use crate::lines::{is_word, quote};
 use crate::outline::Outline;
 use crate::request::ReadRequest;
 use compiler::Preprocessed;
+pub use conditions::Conditions;
+pub(crate) use conditions::c_value;
 pub use included::included;
 use together::Copies;
 
@@ -50,6 +55,9 @@ pub struct Expanded {
     /// Open symbols whose value the preprocessor needs. If there are any, the text is not to be
     /// used: make them structural and expand again.
     pub asked: Vec<String>,
+    /// Names and texts of the conditions of `#if`, if it was expanded with [`Conditions`].
+    #[serde(skip)]
+    pub conditions: Vec<(String, String)>,
     /// How far it wants loops to be unrolled.
     pub unroll: Vec<Said>,
 }
@@ -92,6 +100,13 @@ impl<'r> Expander<'r> {
             (expander.names, expander.source) = CudaNames::new(request, &expander.source, &folders);
         }
         Ok(expander)
+    }
+
+    /// The same, with the truth of conditions among the structural symbols.
+    #[must_use]
+    pub fn with_conditions(mut self, conditions: &Conditions) -> Expander<'r> {
+        self.source = conditions.marked(&self.source);
+        self
     }
 
     /// The same, but `interrupt` stops the compiler.
@@ -201,8 +216,10 @@ impl<'r> Expander<'r> {
 
     fn expanded(&self, said: &str, asked: Vec<String>, values: &IndexMap<String, i64>) -> Expanded {
         let files = text::Files::of(self.request);
-        let unroll = unroll::all(said, &files, &self.open, values);
-        let mut body = files.tidy(&unroll::unmarked(said));
+        let conditions = conditions::found(said, &self.open);
+        let said = conditions::unmarked(said);
+        let unroll = unroll::all(&said, &files, &self.open, values);
+        let mut body = files.tidy(&unroll::unmarked(&said));
         if self.request.standard.is_cuda() {
             let value = |name: &String| (name.clone(), self.value(name, values).to_string());
             let fixed: Vec<_> = self.structural.iter().map(value).collect();
@@ -213,7 +230,7 @@ impl<'r> Expander<'r> {
             let text = text::declare(&body, &self.open, |name| self.value(name, values));
             let arguments = self.names.arguments(self.request, |name| self.value(name, values));
             let text = text + &arguments;
-            return Expanded { text, open: self.open.clone(), asked, unroll };
+            return Expanded { text, open: self.open.clone(), asked, conditions, unroll };
         }
         body += &required_group(&body, &self.request.entry).unwrap_or_default();
         body += &required_sub_group(&body, &self.request.entry).unwrap_or_default();
@@ -223,7 +240,7 @@ impl<'r> Expander<'r> {
         }
         body.insert_str(0, &declarations);
         let text = text::declare(&body, &self.open, |name| self.value(name, values));
-        Expanded { text, open: self.open.clone(), asked, unroll }
+        Expanded { text, open: self.open.clone(), asked, conditions, unroll }
     }
 }
 

@@ -73,7 +73,7 @@ impl CudaCase {
     /// The steps, or the error.
     pub fn shown(&self) -> String {
         let all: Vec<i64> = self.values.values().copied().collect();
-        let only = |places: &[usize]| {
+        let only = |places: &[usize], _: &_| {
             let key = places.iter().map(|p| all[*p]).collect();
             Ok(IndexMap::from([(key, all.clone())]))
         };
@@ -92,7 +92,7 @@ impl CudaCase {
 
     /// Its buffers that are never written.
     pub fn read_only(&self) -> Vec<String> {
-        let only = |_: &[usize]| Ok(IndexMap::from([(Vec::new(), Vec::new())]));
+        let only = |_: &[usize], _: &_| Ok(IndexMap::from([(Vec::new(), Vec::new())]));
         let extracted = extract_with(&self.request, &only, &ReaderSetup::default()).unwrap();
         extracted.variants[0].steps.read_only.clone()
     }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 use tickbound_model::count::count;
 use tickbound_model::{Bound, Problem};
-use tickbound_opencl::attach;
+use tickbound_opencl::{ReaderSetup, attach, attach_with};
 use tickbound_simulator::{SimulateOptions, simulate};
 
 use super::phases::of_all_items;
@@ -19,6 +19,8 @@ pub struct Verdict {
     pub configurations: u32,
     /// Structural symbols of all of them.
     pub structural: u32,
+    /// Conditions among these.
+    pub conditions: u32,
     /// Launches with barriers that were simulated on both sides.
     pub simulated: u32,
     /// Problems that are not readable as a whole.
@@ -34,6 +36,7 @@ impl Verdict {
         self.problems += other.problems;
         self.configurations += other.configurations;
         self.structural += other.structural;
+        self.conditions += other.conditions;
         self.simulated += other.simulated;
         self.refused += other.refused;
         self.refused_as_a_whole += other.refused_as_a_whole;
@@ -112,6 +115,11 @@ pub fn compare(a: (&Problem, &Bound), b: (&Problem, &Bound)) -> Result<bool, Str
 
 /// Reads a case as a whole and configuration by configuration.
 pub fn oracle(case: &Case, as_text: bool) -> Result<Verdict, String> {
+    oracle_with(case, as_text, &ReaderSetup::default())
+}
+
+/// The same; the whole is read in the way of `setup`.
+fn oracle_with(case: &Case, as_text: bool, setup: &ReaderSetup<'_>) -> Result<Verdict, String> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     std::fs::write(folder.path().join("k.cl"), &case.source).map_err(|e| e.to_string())?;
     let shown = |fault: String| format!("{fault}\n{}\n{}", case.problem, case.source);
@@ -120,7 +128,7 @@ pub fn oracle(case: &Case, as_text: bool) -> Result<Verdict, String> {
     if space.is_empty() {
         return Ok(Verdict::default());
     }
-    let read = attach(&mut whole, folder.path());
+    let read = attach_with(&mut whole, folder.path(), setup);
     let alone = |bound: &Bound| -> Result<Result<Problem, String>, String> {
         let mut alone = single(case, &whole, bound, as_text)?;
         Ok(match attach(&mut alone, folder.path()) {
@@ -145,7 +153,8 @@ pub fn oracle(case: &Case, as_text: bool) -> Result<Verdict, String> {
         }
     };
     let structural = reading.extracted.structural.len() as u32;
-    let mut verdict = Verdict { problems: 1, structural, ..Verdict::default() };
+    let conditions = reading.extracted.conditions.len() as u32;
+    let mut verdict = Verdict { problems: 1, structural, conditions, ..Verdict::default() };
     for bound in &space {
         let values = whole.name_values(&bound.configuration).to_string();
         let alone = match alone(bound).map_err(shown)? {
@@ -197,4 +206,14 @@ fn whole_problems_do_what_their_configurations_do() {
 #[test]
 fn whole_problems_do_the_arithmetic_of_their_configurations() {
     super::check_all("arithmetic", 60, |seed| oracle(&Writer::new(seed).case(), seed % 4 < 2));
+}
+
+#[test]
+fn conditions_are_as_good_as_values() {
+    let setup = ReaderSetup { most_by_value: 0, ..ReaderSetup::default() };
+    let sum = super::check_all("conditions", 60, |seed| {
+        oracle_with(&without_arithmetic(Writer::new(seed).case()), seed % 4 < 2, &setup)
+    });
+    assert!(sum.problems > sum.refused, "most sources have to be readable");
+    assert!(sum.conditions > sum.problems / 12, "conditions have to be structural");
 }

@@ -415,9 +415,12 @@ impl Writer {
     fn test(&mut self) -> String {
         let name = self.random.pick(&["VW", "F", "G", "K", "S", "P", "WG"]);
         let op = self.random.pick(&["<", "==", "!=", ">"]);
-        match self.random.below(5) {
+        match self.random.below(8) {
             0 => "F".into(),
             1 => "!G && VW > 1".into(),
+            3 => format!("((WG * P) % 3 {op} VW) || !F"),
+            4 => format!("{name} - S {op} K * {}", self.random.below(3)),
+            5 => format!("{name} / 2 {op} S % 3 && (P + VW) % 2"),
             2 => format!("defined({name}) && {name} {op} {}", self.random.below(5)),
             _ => format!("{name} {op} {}", self.random.below(5)),
         }

@@ -47,7 +47,7 @@ impl Case {
     pub fn read(&self) -> Result<KernelSteps, ReadError> {
         let configuration: Vec<i64> = self.symbols.iter().map(|(_, least, _)| *least).collect();
         self.with_request(|request| {
-            let only = |places: &[usize]| {
+            let only = |places: &[usize], _: &_| {
                 let key = places.iter().map(|p| configuration[*p]).collect();
                 Ok(IndexMap::from([(key, configuration.clone())]))
             };
