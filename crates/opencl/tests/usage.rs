@@ -406,12 +406,45 @@ fn what_is_too_large_is_unrolled_in_part() {
         const int x = get_global_id(0);
         float s = 0.0f;
         if (x < n)
+            #pragma unroll
             for (int i = 0; i < 6; i++)
                 for (int j = 0; j < 1000; j++) s += a[(i * 1000 + j) * 128 + x];
         b[x] = s;
     }";
-    let registers = |order| usage(source, buffers(&["a", "b"]), order)["registers"];
-    assert_eq!([registers(0), registers(1)], [20, 20 + 3000]);
+    let registers = |source: &str, order| usage(source, buffers(&["a", "b"]), order)["registers"];
+    assert_eq!([registers(source, 0), registers(source, 1)], [20, 20 + 3000]);
+    // Without the pragma: no more than 150 instructions in a body of several iterations.
+    let unasked = source.replace("#pragma unroll", "");
+    assert_eq!([registers(&unasked, 0), registers(&unasked, 1)], [20, 20 + 1000]);
+    // 225 iterations of 8 loads with a product and a sum each, and of one load of what all 8 have
+    // as a factor: 52 instructions, and not 80, of which 225 would be too many.
+    let source = "kernel void k(global float *a, global float *b, global float *c, int n) {
+        const int x = get_global_id(0);
+        float s = 0.0f;
+        if (x < n)
+            #pragma unroll
+            for (int i = 0; i < 225; i++)
+                for (int j = 0; j < 8; j++) s += a[(i * 8 + j) * 128 + x] * c[i * 128 + x];
+        b[x] = s;
+    }";
+    let own = usage(source, buffers(&["a", "b", "c"]), 1)["registers"];
+    assert_eq!(own, 20 + 225 * 16);
+}
+
+#[test]
+fn words_side_by_side_are_loaded_together() {
+    if !ready() {
+        return;
+    }
+    // 16 words for all items, and 16 of each item.
+    let source = "kernel void k(global float *a, global float *b, int n) {
+        const int x = get_global_id(0);
+        float s = 0.0f;
+        for (int i = 0; i < 16; i++) s += a[i] + a[16 + x * 16 + i];
+        b[x] = s;
+    }";
+    let requests = |order| usage(source, buffers(&["a", "b"]), order)["global_requests"];
+    assert_eq!([requests(0), requests(1)], [16 + 16 + 1, 4 + 16 + 1]);
 }
 
 /// Active items and warps of a branch, counted one by one in a group of 32 and 4 items.

@@ -85,17 +85,30 @@ impl Traffic<'_> {
         self.device.known.narrowed(min(pieces, self.rows(axes, margin)))
     }
 
-    /// Bytes of rows without gaps, from first to last. Distances by inputs are those of rows.
+    /// Bytes of rows without gaps, from first to last. Distances by inputs are those of rows, and so
+    /// are numbers beyond the length of a row.
     fn rows(&self, axes: &[Axis], margin: Expr) -> Expr {
+        let known = &self.device.known;
         let (mut rows, mut length) = (Expr::Int(1), self.bytes + margin);
+        let mut numbers = Vec::new();
         for Axis { distance, extent } in axes {
             match distance {
-                Some(distance) if !self.device.known.inputs.decide(distance) => {
+                Some(Expr::Int(distance)) => numbers.push((*distance, extent)),
+                Some(distance) if !known.inputs.decide(distance) => {
                     let last = (extent - 1) * distance;
                     length += last;
                 }
                 _ => rows = rows * extent,
             }
+        }
+        numbers.sort_by_key(|(distance, _)| *distance);
+        for (distance, extent) in numbers {
+            let beyond = match distance <= self.bytes {
+                true => Expr::Int(0),
+                false => known.narrowed(less(&length, distance)),
+            };
+            rows = rows * choice(&beyond, extent, 1);
+            length += choice(beyond, 0, (extent - 1) * distance);
         }
         rows * length
     }
@@ -281,6 +294,17 @@ mod tests {
             let words = 4 * places.len() as i64;
             let span = places.last().unwrap() + 4;
             assert!((words..=span).contains(&own), "{own}: {words} to {span}");
+        }
+    }
+
+    #[test]
+    fn numbers_beyond_a_row_are_those_of_rows() {
+        // Every other byte of 16 pairs in 100 rows that are 25650 bytes apart, and margins of 31.
+        let device = device(1 << 15, 1 << 20);
+        for rows in [[axis(2, 16), axis(25_650, 100)], [axis(25_650, 100), axis(2, 16)]] {
+            let own =
+                Traffic { bytes: 1, margin: Expr::Int(31), ..traffic(&device, &[], &[], &[]) };
+            assert_eq!(own.touched(&rows).eval(&[]), Ok(100 * (1 + 31 + 15 * 2)));
         }
     }
 

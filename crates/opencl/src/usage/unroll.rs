@@ -1,5 +1,7 @@
 //! Which loops a compiler unrolls, and how far.
 
+use std::iter::repeat;
+
 use tickbound_expr::Expr;
 
 use super::number::{choice, less, max};
@@ -7,11 +9,18 @@ use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::Read;
 use crate::lower::Names;
 use crate::preprocess::Said;
-use crate::steps::{Arithmetic, KernelStep, KernelStepKind, MemoryAccess, SymbolExpr, mentions};
+use crate::steps::{
+    Arithmetic, KernelStep, KernelStepKind, MemoryAccess, Stride, SymbolExpr, mentions,
+};
 
 /// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the
 /// order of the source: LLVM, LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
 const MAX_UNROLLED: i64 = 16 * 1024;
+
+/// The same of a body with some of the iterations, where the source does not ask for it and there
+/// are no private arrays, for which targets raise it: LLVM, LoopUnrollPass.cpp,
+/// unroll-partial-threshold.
+const MAX_IN_PART_UNASKED: i64 = 150;
 
 /// Instructions of an access in such a body, with those that make its address. Other whole numbers
 /// are not counted, as most are constants once a loop is unrolled.
@@ -60,26 +69,29 @@ impl Unroll<'_> {
         (times.map(Expr::simplified) != Some(Expr::Int(0))).then_some(said)
     }
 
-    /// Of a loop that the source wants to be unrolled: whether all its iterations are few enough
-    /// for compilers that keep the order of the source, and else how many there are in one body,
-    /// the greatest divisor that is few enough (LLVM, LoopUnrollPass.cpp, computeUnrollCount:
-    /// partial unrolling).
+    /// Of a loop that may be unrolled: whether all its iterations are few enough for compilers that
+    /// keep the order of the source, and else how many there are in one body, the greatest divisor
+    /// that is few enough (LLVM, LoopUnrollPass.cpp, computeUnrollCount: partial unrolling).
     pub fn limited(
         &self,
-        trips: &Expr,
+        (trips, at): (&Expr, &SourcePlace),
         known: Option<i64>,
         body: &[KernelStep],
     ) -> Read<(Expr, Expr)> {
-        let size = self.size(body)?;
-        let fits = |n: Expr| less(n * &size, MAX_UNROLLED + 1);
+        let size = self.size(body, &mut Vec::new())?;
+        let asked = self.said(at).is_some() || body.iter().any(has_private_arrays);
+        let in_part = if asked { MAX_UNROLLED } else { MAX_IN_PART_UNASKED };
+        let fits = |n: Expr, most: i64| less(n * &size, most + 1);
         let known = known.unwrap_or(1);
         let divisors = (2..=known.min(MAX_IN_PART)).filter(|n| known % n == 0).map(Expr::Int);
-        let in_part = divisors.fold(Expr::Int(1), |most, n| choice(fits(n.clone()), n, most));
-        Ok((fits(trips.clone()), in_part))
+        let in_part =
+            divisors.fold(Expr::Int(1), |most, n| choice(fits(n.clone(), in_part), n, most));
+        Ok((fits(trips.clone(), MAX_UNROLLED), in_part))
     }
 
-    /// Instructions of an iteration, as a compiler counts them that asks whether to unroll it.
-    fn size(&self, body: &[KernelStep]) -> Read<Expr> {
+    /// Instructions of an iteration, as a compiler counts them that asks whether to unroll it; it
+    /// is inside loops with so many iterations, outer ones first, that are unrolled before.
+    fn size(&self, body: &[KernelStep], around: &mut Vec<Expr>) -> Read<Expr> {
         let mut size = Expr::Int(0);
         let mut cut: Option<&SourcePlace> = None;
         for step in body {
@@ -90,9 +102,19 @@ impl Unroll<'_> {
                 | KernelStepKind::Compute {
                     kind: Arithmetic::Index | Arithmetic::Integer, ..
                 } => Expr::Int(0),
-                KernelStepKind::Access(_) => Expr::Int(ACCESS),
-                KernelStepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
-                KernelStepKind::Atomic { .. } | KernelStepKind::Barrier => Expr::Int(1),
+                // What is loaded from the same place again is loaded once.
+                KernelStepKind::Access(access) => {
+                    let again = |stride: &Stride| {
+                        !access.store && *stride == Stride::Elements(SymbolExpr::Int(0))
+                    };
+                    let strides = access.iterations.iter().map(again).chain(repeat(false));
+                    let moving = around.iter().rev().zip(strides).filter(|(_, again)| !again);
+                    ACCESS * moving.map(|(trips, _)| trips).product::<Expr>()
+                }
+                KernelStepKind::Compute { amount, .. } => {
+                    i64::from(*amount) * around.iter().product::<Expr>()
+                }
+                KernelStepKind::Atomic { .. } | KernelStepKind::Barrier => around.iter().product(),
                 // Of the parts of a loop the first represents all.
                 KernelStepKind::Repeat { whole: Some(_), .. } if cut == Some(&step.at) => {
                     Expr::Int(0)
@@ -100,10 +122,13 @@ impl Unroll<'_> {
                 KernelStepKind::Repeat { count, whole, body } => {
                     cut = whole.as_ref().map(|_| &step.at);
                     let trips = self.names.put_in(whole.as_ref().unwrap_or(count), &step.at)?;
-                    max(0, trips.simplified()) * self.size(body)?
+                    around.push(max(0, trips.simplified()));
+                    let inside = self.size(body, around)?;
+                    around.pop();
+                    inside
                 }
                 KernelStepKind::If { then, otherwise, .. } => {
-                    self.size(then)? + self.size(otherwise)?
+                    self.size(then, around)? + self.size(otherwise, around)?
                 }
             };
             size += own;
@@ -121,6 +146,14 @@ impl Unroll<'_> {
             }
             _ => step.bodies().any(|body| self.keeps_rolled(body)),
         })
+    }
+}
+
+/// Whether a step or one inside it accesses private memory.
+fn has_private_arrays(step: &KernelStep) -> bool {
+    match &step.kind {
+        KernelStepKind::Access(access) => access.space == AddressSpace::Private,
+        _ => step.bodies().flatten().any(has_private_arrays),
     }
 }
 

@@ -16,7 +16,7 @@ const WIDEST: i64 = 16;
 const LEAST_PACKED: i64 = 16;
 
 /// Bytes of a number that vectors are counted in.
-const WORD: i64 = 4;
+pub(super) const WORD: i64 = 4;
 
 /// The vectors of a device's items.
 #[derive(Debug, Clone)]

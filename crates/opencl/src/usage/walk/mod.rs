@@ -247,7 +247,8 @@ impl Walk<'_> {
         let (whole, in_part) = match self.device.source_order && outermost && whole != Expr::Int(0)
         {
             true => {
-                let (fits, in_part) = self.unroll.limited(&trips, self.known(&trips), body)?;
+                let (fits, in_part) =
+                    self.unroll.limited((&trips, at), self.known(&trips), body)?;
                 (choice(whole, fits, 0), in_part)
             }
             false => (whole, Expr::Int(1)),
@@ -260,19 +261,19 @@ impl Walk<'_> {
         if whole == Expr::Int(1) {
             return Ok(());
         }
-        let own =
-            Loop { trips: trips.clone(), unrolled: false, body: said.clone().unwrap_or(in_part) };
+        let decided = if said.is_some() { Expr::Int(1) } else { less(1, &in_part) };
+        let own = Loop { trips: trips.clone(), unrolled: false, body: said.unwrap_or(in_part) };
         // A loop of one iteration is none, where compilers know it.
         let again = if known { less(1, &trips) } else { Expr::Int(1) };
         let inside = around.on_side(whole, false).inside(own);
-        self.rolled_loop((at, said.is_some(), again), body, &inside, batch)
+        self.rolled_loop((at, decided, again), body, &inside, batch)
     }
 
-    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source
-    /// requests how far it is; `again`: 1 if it has more than one iteration.
+    /// A loop that is not unrolled as a whole, as the innermost one around; `decided`: 1 if its body
+    /// has as many iterations as are put into one; `again`: 1 if it has more than one iteration.
     fn rolled_loop(
         &mut self,
-        (at, said, again): (&SourcePlace, bool, Expr),
+        (at, decided, again): (&SourcePlace, Expr, Expr),
         body: &[KernelStep],
         inside: &Around,
         batch: &mut Batch,
@@ -282,7 +283,7 @@ impl Walk<'_> {
         let iterations = inside.rolled();
         // Compilers unroll a loop in part that is short: one without a loop in it, or that only
         // copies.
-        let short = if said { iterations.clone() } else { ceil_div(&iterations, SHORT_AT_ONCE) };
+        let short = choice(decided, &iterations, ceil_div(&iterations, SHORT_AT_ONCE));
         let tests = if own.around_any { iterations.clone() } else { short.clone() };
         let tests = choice(again, tests, 0);
         self.issue("integer", (at, inside), ITERATION * &tests);

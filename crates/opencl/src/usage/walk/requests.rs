@@ -8,7 +8,8 @@ use super::super::batch::{Batch, is_from_data};
 use super::super::footprint::{Axis, addresses};
 use super::super::kept::window;
 use super::super::lanes::{Lane, lines, passes};
-use super::super::number::{SHARES, max, min, part_of, quotient};
+use super::super::number::{SHARES, ceil_div, max, min, part_of, quotient};
+use super::super::vectors::WORD;
 use super::{Site, Walk, bodies, origin, product};
 use crate::ast::{AddressSpace, SourcePlace};
 use crate::error::Read;
@@ -76,10 +77,14 @@ impl Walk<'_> {
             false => addresses(&unrolled, bytes, &self.device.known).count,
         };
         let (requests, words, bytes) = self.requests_of_lane(bytes);
-        let each = merged * requests;
+        let loaded = merged * requests;
+        let each = match same && !access.store && self.joins_neighbours(&unrolled, bytes) {
+            true => ceil_div(bytes * &loaded, self.device.vectors.widest()),
+            false => loaded.clone(),
+        };
         let requests = repeated(around, each.clone(), Expr::Int(requests));
         if !access.store {
-            self.keep(site, &unrolled, (words, &each));
+            self.keep(site, &unrolled, (words, &loaded));
         }
         let (aligned, row) = self.aligned(site, &loops, lanes.as_deref())?;
         let most = self.items_in_rows(site)?;
@@ -92,7 +97,7 @@ impl Walk<'_> {
         self.add_of_warps("integer", site, addresses);
         if !access.store {
             let each = &around.taken * each;
-            batch.words += &each * words;
+            batch.words += &around.taken * loaded * words;
             if self.device.has(Part::NewSectors) && access.space != AddressSpace::Local {
                 let share =
                     self.new_sectors(lanes_of_warp, (&unrolled, rolled.first()), bytes, &each);
@@ -159,6 +164,15 @@ impl Walk<'_> {
             _ => 4,
         };
         (vectors.requests(bytes), words, each)
+    }
+
+    /// Whether what all items load in unrolled iterations are words side by side, which LLVM's
+    /// targets for graphics load with one instruction (Vectorize/LoadStoreVectorizer.cpp).
+    fn joins_neighbours(&self, unrolled: &[Axis], bytes: i64) -> bool {
+        let next = |axis: &Axis| axis.distance == Some(Expr::Int(bytes));
+        let device = self.device;
+        let joins = device.source_order && !device.vectors.are_wide() && bytes >= WORD;
+        joins && unrolled.iter().any(next)
     }
 
     /// Registers for elements of loads in unrolled loops.
