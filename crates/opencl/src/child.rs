@@ -32,7 +32,7 @@ const MEMORY: u64 = 4 << 30;
 /// Bytes that the readings may be.
 const OUTPUT: u64 = 32 << 20;
 /// Readings beyond which conditions are structural.
-const MOST_BY_VALUE: usize = 256;
+const MAX_BY_VALUE: usize = 256;
 /// Bytes of the stack of a thread that reads: the syntax tree is walked by recursion.
 const STACK: usize = 256 << 20;
 
@@ -56,7 +56,7 @@ pub struct ReaderSetup<'a> {
     pub child: Option<Child>,
     /// Readings beyond which conditions are structural, so that names are that the problem does not
     /// have.
-    pub most_by_value: usize,
+    pub max_by_value: usize,
     /// Ends the reading when it becomes true.
     pub interrupt: &'a AtomicBool,
 }
@@ -66,7 +66,7 @@ impl Default for ReaderSetup<'_> {
         ReaderSetup {
             kept: Kept::off(),
             child: None,
-            most_by_value: MOST_BY_VALUE,
+            max_by_value: MAX_BY_VALUE,
             interrupt: &NEVER,
         }
     }

@@ -5,9 +5,9 @@
 //! then read once for each combination of structural values that occurs; each reading is a
 //! [`Variant`].
 //!
-//! A reading with values knows the most of them, but is one of many. Beyond
-//! [so many](ReaderSetup::most_by_value) conditions are structural, where that is possible, and not
-//! the symbols in them.
+//! A reading with values knows the most of them, but is one of many. Beyond a number of readings
+//! ([`ReaderSetup::max_by_value`]) conditions are structural, where that is possible, and not the
+//! symbols in them.
 
 use std::collections::HashMap;
 
@@ -53,8 +53,8 @@ pub struct Variant {
 }
 
 /// For some symbols every combination of values that occurs, each with values of all symbols that
-/// go with it. Symbols are those of the request and behind them the conditions that are given;
-/// which are meant is said by their places.
+/// go with it. Their places count the symbols of the request and then the conditions that are
+/// given.
 pub type Occurring<'a> = &'a dyn Fn(
     &[usize],
     &IndexMap<String, SymbolExpr>,
@@ -70,10 +70,10 @@ pub fn extract_with(
     setup: &ReaderSetup<'_>,
 ) -> Result<Extracted, ReadError> {
     let with_values = || extract(request, occurring, setup, (None, MAX_VARIANTS));
-    if request.for_proofs || setup.most_by_value >= MAX_VARIANTS {
+    if request.for_proofs || setup.max_by_value >= MAX_VARIANTS {
         return with_values();
     }
-    match extract(request, occurring, setup, (None, setup.most_by_value)) {
+    match extract(request, occurring, setup, (None, setup.max_by_value)) {
         Err(ReadError::ManyReadings { .. }) => {}
         found => return found,
     }
@@ -84,7 +84,7 @@ pub fn extract_with(
     }
 }
 
-/// The same with at most so many readings, and with conditions that are structural or without.
+/// The same with at most `most` readings, and with conditions that are structural or without.
 fn extract(
     request: &ReadRequest,
     occurring: Occurring<'_>,

@@ -110,7 +110,7 @@ pub fn propose(
     setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
     // What is proposed is made of the names that readings have.
-    let setup = ReaderSetup { most_by_value: usize::MAX, ..setup.clone() };
+    let setup = ReaderSetup { max_by_value: usize::MAX, ..setup.clone() };
     let tried = |path: &Path, request: &InitRequest, said| {
         propose_alone(path, request, said, platforms, &setup)
     };

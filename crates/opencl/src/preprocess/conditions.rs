@@ -1,4 +1,4 @@
-//! Conditions of `#if` whose truth is a symbol of its own.
+//! Conditions of `#if` whose truth is a symbol.
 //!
 //! `#if (N % (WG * TILE)) != 0` depends on three symbols, with a text for each of their values,
 //! although only two texts differ. So a word and the condition stand in front of such a line when
@@ -21,7 +21,7 @@ use crate::outline::{Token, tokens, without_comments};
 use crate::request::{ReadRequest, Symbol};
 use crate::steps::SymbolExpr;
 
-/// What stands in front of a condition: this, the numbers of its file and line, and its text. Its
+/// Written in front of a condition: this, the numbers of its file and line, and its text. Its
 /// name is a macro.
 const WORD: &str = "tickbound_if_ ";
 

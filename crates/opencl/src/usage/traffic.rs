@@ -85,8 +85,8 @@ impl Traffic<'_> {
         self.device.known.narrowed(min(pieces, self.rows(axes, margin)))
     }
 
-    /// Bytes of rows without gaps, from first to last. Distances by inputs are those of rows, and so
-    /// are numbers beyond the length of a row.
+    /// Bytes of rows without gaps, from first to last. Distances by inputs are those of rows, and
+    /// so are numbers beyond the length of a row.
     fn rows(&self, axes: &[Axis], margin: Expr) -> Expr {
         let known = &self.device.known;
         let (mut rows, mut length) = (Expr::Int(1), self.bytes + margin);

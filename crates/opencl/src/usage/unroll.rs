@@ -17,10 +17,9 @@ use crate::steps::{
 /// order of the source: LLVM, LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
 const MAX_UNROLLED: i64 = 16 * 1024;
 
-/// The same of a body with some of the iterations, where the source does not ask for it and there
-/// are no private arrays, for which targets raise it: LLVM, LoopUnrollPass.cpp,
-/// unroll-partial-threshold.
-const MAX_IN_PART_UNASKED: i64 = 150;
+/// The same of a body with some of the iterations of a loop that is not
+/// [wanted](Unroll::is_wanted) unrolled: LLVM, LoopUnrollPass.cpp, unroll-partial-threshold.
+const MAX_SIZE_IN_PART: i64 = 150;
 
 /// Instructions of an access in such a body, with those that make its address. Other whole numbers
 /// are not counted, as most are constants once a loop is unrolled.
@@ -60,6 +59,12 @@ impl Unroll<'_> {
         Ok(Unrolling { whole: Expr::Int(i64::from(known)), body: None })
     }
 
+    /// Whether a loop is to be unrolled even if it is large: the source wants it, or private arrays
+    /// become registers by it, for which targets of LLVM raise their limits.
+    pub fn is_wanted(&self, at: &SourcePlace, body: &[KernelStep]) -> bool {
+        self.said(at).is_some() || body.iter().any(has_private_arrays)
+    }
+
     /// The pragma of the loop at this place. Compilers of CUDA ignore 0, for which Kernel Tuner
     /// leaves the pragma out.
     fn said(&self, at: &SourcePlace) -> Option<&Said> {
@@ -79,8 +84,8 @@ impl Unroll<'_> {
         body: &[KernelStep],
     ) -> Read<(Expr, Expr)> {
         let size = self.size(body, &mut Vec::new())?;
-        let asked = self.said(at).is_some() || body.iter().any(has_private_arrays);
-        let in_part = if asked { MAX_UNROLLED } else { MAX_IN_PART_UNASKED };
+        let wanted = self.is_wanted(at, body);
+        let in_part = if wanted { MAX_UNROLLED } else { MAX_SIZE_IN_PART };
         let fits = |n: Expr, most: i64| less(n * &size, most + 1);
         let known = known.unwrap_or(1);
         let divisors = (2..=known.min(MAX_IN_PART)).filter(|n| known % n == 0).map(Expr::Int);
@@ -89,8 +94,8 @@ impl Unroll<'_> {
         Ok((fits(trips.clone(), MAX_UNROLLED), in_part))
     }
 
-    /// Instructions of an iteration, as a compiler counts them that asks whether to unroll it; it
-    /// is inside loops with so many iterations, outer ones first, that are unrolled before.
+    /// Instructions of an iteration, as a compiler counts them that asks whether to unroll it;
+    /// `around`: iterations of the loops around it that are unrolled before, outer ones first.
     fn size(&self, body: &[KernelStep], around: &mut Vec<Expr>) -> Read<Expr> {
         let mut size = Expr::Int(0);
         let mut cut: Option<&SourcePlace> = None;

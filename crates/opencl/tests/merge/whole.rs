@@ -210,7 +210,7 @@ fn whole_problems_do_the_arithmetic_of_their_configurations() {
 
 #[test]
 fn conditions_are_as_good_as_values() {
-    let setup = ReaderSetup { most_by_value: 0, ..ReaderSetup::default() };
+    let setup = ReaderSetup { max_by_value: 0, ..ReaderSetup::default() };
     let sum = super::check_all("conditions", 60, |seed| {
         oracle_with(&without_arithmetic(Writer::new(seed).case()), seed % 4 < 2, &setup)
     });

@@ -244,11 +244,12 @@ impl Walk<'_> {
         let known = macros_only(whole);
         let Unrolling { whole, body: said } = self.unroll.of(whole, at, body)?;
         let outermost = around.loops.iter().all(|l| !l.unrolled);
-        let (whole, in_part) = match self.device.source_order && outermost && whole != Expr::Int(0)
-        {
+        let limits = self.device.source_order || !self.unroll.is_wanted(at, body);
+        let (whole, in_part) = match limits && outermost && whole != Expr::Int(0) {
             true => {
                 let (fits, in_part) =
                     self.unroll.limited((&trips, at), self.known(&trips), body)?;
+                let in_part = if self.device.source_order { in_part } else { Expr::Int(1) };
                 (choice(whole, fits, 0), in_part)
             }
             false => (whole, Expr::Int(1)),
@@ -269,8 +270,9 @@ impl Walk<'_> {
         self.rolled_loop((at, decided, again), body, &inside, batch)
     }
 
-    /// A loop that is not unrolled as a whole, as the innermost one around; `decided`: 1 if its body
-    /// has as many iterations as are put into one; `again`: 1 if it has more than one iteration.
+    /// A loop that is not unrolled as a whole, as the innermost one around; `decided`: 1 if the
+    /// iterations of its body are as many as are put into one; `again`: 1 if it has more than one
+    /// iteration.
     fn rolled_loop(
         &mut self,
         (at, decided, again): (&SourcePlace, Expr, Expr),

@@ -71,14 +71,9 @@ impl Walk<'_> {
             self.constant(site, &unrolled);
             return Ok(());
         }
-        let bytes = access.bytes();
-        let merged = match around.guarded {
-            true => unrolled.iter().map(|axis| &axis.extent).product(),
-            false => addresses(&unrolled, bytes, &self.device.known).count,
-        };
-        let (requests, words, bytes) = self.requests_of_lane(bytes);
-        let loaded = merged * requests;
-        let each = match same && !access.store && self.joins_neighbours(&unrolled, bytes) {
+        let (requests, words, bytes) = self.requests_of_lane(access.bytes());
+        let loaded = requests * self.merged(site, &unrolled);
+        let each = match same && self.joins_neighbours(site, &unrolled) {
             true => ceil_div(bytes * &loaded, self.device.vectors.widest()),
             false => loaded.clone(),
         };
@@ -166,13 +161,21 @@ impl Walk<'_> {
         (vectors.requests(bytes), words, each)
     }
 
+    /// Different accesses in a body of unrolled iterations.
+    fn merged(&self, Site { access, around, .. }: Site<'_>, unrolled: &[Axis]) -> Expr {
+        match around.guarded {
+            true => unrolled.iter().map(|axis| &axis.extent).product(),
+            false => addresses(unrolled, access.bytes(), &self.device.known).count,
+        }
+    }
+
     /// Whether what all items load in unrolled iterations are words side by side, which LLVM's
     /// targets for graphics load with one instruction (Vectorize/LoadStoreVectorizer.cpp).
-    fn joins_neighbours(&self, unrolled: &[Axis], bytes: i64) -> bool {
-        let next = |axis: &Axis| axis.distance == Some(Expr::Int(bytes));
+    fn joins_neighbours(&self, Site { access, .. }: Site<'_>, unrolled: &[Axis]) -> bool {
+        let next = |axis: &Axis| axis.distance == Some(Expr::Int(access.bytes()));
         let device = self.device;
-        let joins = device.source_order && !device.vectors.are_wide() && bytes >= WORD;
-        joins && unrolled.iter().any(next)
+        let joins = device.source_order && !device.vectors.are_wide() && access.bytes() >= WORD;
+        joins && !access.store && unrolled.iter().any(next)
     }
 
     /// Registers for elements of loads in unrolled loops.
