@@ -76,6 +76,29 @@ fn many_values_with_one_statement() {
     assert_eq!(times(&read(&values, &source).unwrap()), expected);
 }
 
+#[test]
+fn conditions_on_many_sizes_are_few_texts() {
+    let sizes: Vec<i64> = (1..=20).collect();
+    let value = json!({
+        "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 10, "compute_op": 0 },
+        "parameters": { "P": sizes, "Q": sizes },
+        "launch": { "global_size": 1, "local_size": 1 },
+        "kernel": { "opencl": "k.cl", "entry": "k" }
+    });
+    let source = "#define AREA (P * Q)\nkernel void k(global int *a) {\n#if AREA % 3 == 0 && P > 4\n\
+                  for (int j = 0; j < P; j++) a[j] = j;\n#else\na[Q] = 1;\n#endif\n}";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("k.cl"), source).unwrap();
+    let mut problem = problem(&value).unwrap();
+    let reading = attach(&mut problem, folder.path()).unwrap().unwrap();
+    assert_eq!(reading.extracted.structural, ["if_line_3"]);
+    assert_eq!(reading.extracted.variants.len(), 2);
+    let all = (1..=20).flat_map(|p| (1..=20).map(move |q| (p, q)));
+    let expected: Vec<i64> =
+        all.map(|(p, q)| if p * q % 3 == 0 && p > 4 { 10 * p } else { 10 }).collect();
+    assert_eq!(times(&problem), expected);
+}
+
 /// A source that computes a loop's bound in so many steps; nothing simplifies them.
 fn chain(steps: usize) -> String {
     let steps = "n = (n + 7) / 3;\n".repeat(steps);
