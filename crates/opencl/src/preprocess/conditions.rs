@@ -37,6 +37,8 @@ struct Condition {
     /// Its text once macros are expanded.
     text: String,
     value: SymbolExpr,
+    /// The name of the first condition with this value.
+    symbol: String,
 }
 
 impl Conditions {
@@ -56,7 +58,7 @@ impl Conditions {
                 None => marked += own,
                 Some(condition) => {
                     let name = name(file, line);
-                    let asked = self.known.get(&name).map_or(condition, |_| &name);
+                    let asked = self.known.get(&name).map_or(condition, |known| &known.symbol);
                     marked += &format!("{WORD}{file} {line} {condition}\n# {line}\n#if {asked}\n");
                 }
             }
@@ -74,12 +76,17 @@ impl Conditions {
             {
                 continue;
             }
-            let before = self.known.shift_remove(name).is_some();
+            let all = self.known.len();
+            self.known.retain(|own, known| own != name && known.symbol != *name);
+            let before = self.known.len() < all;
             let value = read(text).filter(|value| !before && saves(value, request));
             changed |= before || value.is_some();
             match value {
                 Some(value) => {
-                    self.known.insert(name.clone(), Condition { text: text.clone(), value });
+                    let same = self.known.values().find(|known| known.value == value);
+                    let symbol = same.map_or(name, |known| &known.symbol).clone();
+                    let condition = Condition { text: text.clone(), value, symbol };
+                    self.known.insert(name.clone(), condition);
                 }
                 None => _ = self.refused.insert(name.clone()),
             }
@@ -89,7 +96,8 @@ impl Conditions {
 
     /// The conditions as expressions over symbols.
     pub(crate) fn values(&self) -> IndexMap<String, SymbolExpr> {
-        self.known.iter().map(|(name, known)| (name.clone(), known.value.clone())).collect()
+        let different = self.known.iter().filter(|(name, known)| **name == known.symbol);
+        different.map(|(name, known)| (name.clone(), known.value.clone())).collect()
     }
 }
 
@@ -272,6 +280,22 @@ mod tests {
                       tickbound_if_ 1 1 !WG\n# 1\n#if !WG\nx\n";
         assert_eq!(marked, wanted);
         assert_eq!(unmarked(&marked).lines().count(), marked.lines().count() - 2);
+    }
+
+    #[test]
+    fn equal_conditions_are_one() {
+        let mut conditions = Conditions::default();
+        let found = |line: u32, text: &str| [(format!("if_line_{line}"), text.to_owned())];
+        assert!(conditions.learn(&found(1, "N % WG"), &request()));
+        assert!(conditions.learn(&found(2, "(N % WG)"), &request()));
+        assert_eq!(conditions.values().keys().collect::<Vec<_>>(), ["if_line_1"]);
+        let marked = conditions.marked("#if N % WG\n#if (N % WG)\n");
+        assert_eq!(marked.matches("#if if_line_1\n").count(), 2);
+        // Without the first one, the second one has to be learned again.
+        assert!(conditions.learn(&found(1, "N % 32"), &request()));
+        assert!(conditions.values().is_empty());
+        assert!(conditions.learn(&found(2, "(N % WG)"), &request()));
+        assert_eq!(conditions.values().keys().collect::<Vec<_>>(), ["if_line_2"]);
     }
 
     #[test]
