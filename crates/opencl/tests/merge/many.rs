@@ -80,12 +80,15 @@ fn many_values_with_one_statement() {
 fn conditions_on_many_sizes_are_few_texts() {
     let sizes: Vec<i64> = (1..=20).collect();
     let value = json!({
-        "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 10, "compute_op": 0 },
+        "platform": {
+            "units_per_device": 1, "elements_per_unit": 1, "global_access": 10, "compute_op": 0
+        },
         "parameters": { "P": sizes, "Q": sizes },
         "launch": { "global_size": 1, "local_size": 1 },
         "kernel": { "opencl": "k.cl", "entry": "k" }
     });
-    let source = "#define AREA (P * Q)\nkernel void k(global int *a) {\n#if AREA % 3 == 0 && P > 4\n\
+    let source = "#define AREA (P * Q)\nkernel void k(global int *a) {\n\
+                  #if AREA % 3 == 0 && P > 4\n\
                   for (int j = 0; j < P; j++) a[j] = j;\n#else\na[Q] = 1;\n#endif\n}";
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
