@@ -116,7 +116,7 @@ Spearman's correlation and the best of ten without each rule by which usage is c
 
 ### Scored only
 
-Sets of others at which nobody had looked before they were scored. The convolution and the dedispersion of AutoTuningAssociation/benchmark_hub @8eeb99e
+Sets of others that were not used while the profile was made. The convolution and the dedispersion of AutoTuningAssociation/benchmark_hub @8eeb99e
 (cachefiles), on their own sources, for the devices whose times are neither for building nor were used to find what is unrolled (2026-11-30). A line
 of `SETS` is a set, with tabs between: its name, the device, the platform, the results (a cache, T4 or KTT's output), and the problem
 file with its options. A row is added by

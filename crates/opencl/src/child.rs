@@ -54,8 +54,8 @@ pub struct ReaderSetup<'a> {
     pub kept: Kept,
     /// The process that calls libclang; `None`: this one.
     pub child: Option<Child>,
-    /// Readings beyond which conditions are structural, so that names are that the problem does not
-    /// have.
+    /// Readings by values of macros beyond which conditions of `#if` are structural; their names
+    /// are not names of the problem.
     pub max_by_value: usize,
     /// Ends the reading when it becomes true.
     pub interrupt: &'a AtomicBool,

@@ -79,7 +79,11 @@ pub fn extract_with(
     }
     let with_conditions = Some(Conditions::default());
     match extract(request, occurring, setup, (with_conditions, MAX_VARIANTS)) {
-        Err(error) if !matches!(error, ReadError::Stopped { .. }) => with_values(),
+        Err(error) if !matches!(error, ReadError::Stopped { .. }) => match with_values() {
+            // A fault of one of the few texts is more useful than that there are many.
+            Err(ReadError::ManyReadings { .. }) => Err(error),
+            found => found,
+        },
         found => found,
     }
 }

@@ -10,6 +10,12 @@ pub(crate) fn lists(names: &str, name: &str) -> bool {
     names.split_whitespace().any(|known| known == name)
 }
 
+/// What stands behind the directive of this name, such as `if`, in a line.
+pub(crate) fn behind_directive<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix(name)?;
+    Some(rest.trim()).filter(|_| !rest.starts_with(is_word))
+}
+
 /// A name in quotes, as line markers have it.
 pub(crate) fn quote(name: &str) -> String {
     let mut quoted = String::from("\"");
@@ -26,8 +32,7 @@ pub(crate) fn quote(name: &str) -> String {
 
 /// The name in `#include "name"` or `#include <name>`.
 pub fn include_name(line: &str) -> Option<&str> {
-    let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
-    let (rest, end) = match line.trim_start().split_at_checked(1)? {
+    let (rest, end) = match behind_directive(line, "include")?.split_at_checked(1)? {
         ("\"", rest) => (rest, '"'),
         ("<", rest) => (rest, '>'),
         _ => return None,

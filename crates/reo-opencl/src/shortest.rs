@@ -20,7 +20,7 @@ const ITEMS: usize = 1 << 18;
 
 impl Explorer {
     /// The labels of a shortest run to a state that no step leaves, or with `clauses` of one whose
-    /// last step fulfils none of them; `None` if there is no such run. If there are several, the
+    /// last step satisfies none of them; `None` if there is no such run. If there are several, the
     /// one with the least keys: the same on all devices.
     ///
     /// # Errors

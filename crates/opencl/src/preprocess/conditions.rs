@@ -6,9 +6,9 @@
 //! expression over open symbols ([`Conditions::learn`]), whose truth is a structural symbol. Then
 //! the line is `#if if_line_N`, and the macros in the condition stay open.
 //!
-//! A condition is refused, so that its symbols are structural, if it is no expression of whole
-//! numbers, or if it is not the same everywhere: where it mentions what is structural, or macros
-//! that are defined differently.
+//! A condition is rejected, so that its symbols are structural, if it is no expression of symbols,
+//! or if it is not the same everywhere: where it mentions what is structural, or macros that are
+//! defined differently.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use tickbound_expr::{BinaryOp, Expr};
 
 use super::text;
-use crate::lines::is_word;
+use crate::lines::behind_directive;
 use crate::outline::{Token, tokens, without_comments};
 use crate::request::{ReadRequest, Symbol};
 use crate::steps::SymbolExpr;
@@ -29,7 +29,7 @@ const WORD: &str = "tickbound_if_ ";
 #[derive(Debug, Clone, Default)]
 pub struct Conditions {
     known: IndexMap<String, Condition>,
-    refused: BTreeSet<String>,
+    rejected: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Conditions {
             if let Some((number, _)) = text::marker(plain) {
                 (file, line) = (file + 1, number.saturating_sub(1));
             }
-            match condition(plain).filter(|_| !continued && !goes_on) {
+            match behind_directive(plain, "if").filter(|_| !continued && !goes_on) {
                 None => marked += own,
                 Some(condition) => {
                     let name = name(file, line);
@@ -71,7 +71,7 @@ impl Conditions {
     pub(crate) fn learn(&mut self, found: &[(String, String)], request: &ReadRequest) -> bool {
         let mut changed = false;
         for (name, text) in found {
-            if self.refused.contains(name)
+            if self.rejected.contains(name)
                 || self.known.get(name).is_some_and(|known| known.text == *text)
             {
                 continue;
@@ -88,7 +88,7 @@ impl Conditions {
                     let condition = Condition { text: text.clone(), value, symbol };
                     self.known.insert(name.clone(), condition);
                 }
-                None => _ = self.refused.insert(name.clone()),
+                None => _ = self.rejected.insert(name.clone()),
             }
         }
         changed
@@ -120,12 +120,6 @@ pub(super) fn unmarked(text: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// What a line `#if` asks for.
-fn condition(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("if")?;
-    Some(rest.trim()).filter(|_| !rest.starts_with(is_word))
-}
-
 /// The name of the condition in a line, which is that of a macro too.
 fn name(file: u32, line: u32) -> String {
     match file {
@@ -134,18 +128,16 @@ fn name(file: u32, line: u32) -> String {
     }
 }
 
-/// Whether a condition has fewer values than the symbols in it.
+/// Whether a condition is one of symbols, and has fewer values than they have.
 fn saves(condition: &SymbolExpr, request: &ReadRequest) -> bool {
     let mut names = BTreeSet::new();
     condition.names(&mut |name| _ = names.insert(name.clone()));
-    let values = |name: &String| match request.symbols.get(name) {
-        Some(Symbol { least, greatest }) => greatest.saturating_sub(*least),
-        None => 0,
-    };
-    names.len() > 1 || names.iter().any(|name| values(name) > 1)
+    let values: Option<Vec<&Symbol>> = names.iter().map(|name| request.symbols.get(name)).collect();
+    let many = |all: &Symbol| all.greatest.saturating_sub(all.least) > 1;
+    values.is_some_and(|values| values.len() > 1 || values.into_iter().any(many))
 }
 
-/// The value of a condition as the preprocessor computes it; `None` where it has none.
+/// The value of a condition that was [read] as the preprocessor computes it, if it has one.
 pub(crate) fn c_value(condition: &SymbolExpr, value: &impl Fn(&str) -> Option<i64>) -> Option<i64> {
     let of = |part: &SymbolExpr| c_value(part, value);
     Some(match condition {
@@ -172,8 +164,7 @@ pub(crate) fn c_value(condition: &SymbolExpr, value: &impl Fn(&str) -> Option<i6
                 _ => return None,
             }
         }
-        Expr::Conditional(c, a, b) => of(if of(c)? != 0 { a } else { b })?,
-        Expr::Call(..) => return None,
+        Expr::Conditional(..) | Expr::Call(..) => return None,
     })
 }
 
@@ -299,11 +290,12 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_refused() {
+    fn what_differs_is_rejected() {
         let mut conditions = Conditions::default();
         let found = |text: &str| [("if_line_1".to_owned(), text.to_owned())];
         assert!(conditions.learn(&found("N % WG"), &request()));
         assert!(!conditions.learn(&found("N % WG"), &request()));
+        assert!(!conditions.learn(&[("if_line_9".into(), "N % OTHER".into())], &request()));
         assert!(conditions.learn(&found("N % 32"), &request()));
         assert!(conditions.values().is_empty());
         assert!(!conditions.learn(&found("N % WG"), &request()));

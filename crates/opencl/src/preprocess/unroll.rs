@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tickbound_expr::parse;
 
 use super::text::{Files, marker, name};
-use crate::lines::is_word;
+use crate::lines::{behind_directive, is_word};
 use crate::steps::SymbolExpr;
 
 /// What takes the place of `#pragma unroll`.
@@ -40,8 +40,7 @@ pub(super) fn marked(source: &str) -> String {
 
 /// What stands behind `#pragma unroll`; behind `#pragma nounroll` it is 1.
 fn directive(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
-    let rest = rest.trim();
+    let rest = behind_directive(line, "pragma")?;
     if rest == "nounroll" {
         return Some("1");
     }

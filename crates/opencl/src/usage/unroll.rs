@@ -77,14 +77,14 @@ impl Unroll<'_> {
     /// Of a loop that may be unrolled: whether all its iterations are few enough for compilers that
     /// keep the order of the source, and else how many there are in one body, the greatest divisor
     /// that is few enough (LLVM, LoopUnrollPass.cpp, computeUnrollCount: partial unrolling).
+    /// `wanted`: it [is](Unroll::is_wanted).
     pub fn limited(
         &self,
-        (trips, at): (&Expr, &SourcePlace),
+        (trips, wanted): (&Expr, bool),
         known: Option<i64>,
         body: &[KernelStep],
     ) -> Read<(Expr, Expr)> {
         let size = self.size(body, &mut Vec::new())?;
-        let wanted = self.is_wanted(at, body);
         let in_part = if wanted { MAX_UNROLLED } else { MAX_SIZE_IN_PART };
         let fits = |n: Expr, most: i64| less(n * &size, most + 1);
         let known = known.unwrap_or(1);

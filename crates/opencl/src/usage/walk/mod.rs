@@ -244,11 +244,12 @@ impl Walk<'_> {
         let known = macros_only(whole);
         let Unrolling { whole, body: said } = self.unroll.of(whole, at, body)?;
         let outermost = around.loops.iter().all(|l| !l.unrolled);
-        let limits = self.device.source_order || !self.unroll.is_wanted(at, body);
+        let wanted = self.unroll.is_wanted(at, body);
+        let limits = self.device.source_order || !wanted;
         let (whole, in_part) = match limits && outermost && whole != Expr::Int(0) {
             true => {
                 let (fits, in_part) =
-                    self.unroll.limited((&trips, at), self.known(&trips), body)?;
+                    self.unroll.limited((&trips, wanted), self.known(&trips), body)?;
                 let in_part = if self.device.source_order { in_part } else { Expr::Int(1) };
                 (choice(whole, fits, 0), in_part)
             }
