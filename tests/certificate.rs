@@ -207,9 +207,12 @@ fn every_example_kernel() {
     ];
     assert_eq!(proofs, all);
     // Under the profile `resources`: usages whose variants are written as definitions.
-    for (kernel, proof) in
-        [("convolution", "simulation"), ("dedispersion", "simulation"), ("stencil", "inequalities")]
-    {
+    for (kernel, proof) in [
+        ("convolution", "branches"),
+        ("dedispersion", "branches"),
+        ("gemm", "branches"),
+        ("stencil", "inequalities"),
+    ] {
         let folder = copies.path().join(format!("{kernel}-resources"));
         certified(&format!("examples/kernels/{kernel}.json"), &folder, "1");
         assert_eq!(proof_in(&folder), proof, "{kernel}");

@@ -67,8 +67,18 @@ pub fn check(
         problem.name_values(&bound.configuration)
     ));
     report.trusted.push(format!("{who}, for the time of one configuration"));
-    check_proof(&certificate.proof, &problem, time, stop, report)?;
-    texts::same(&problem, &certificate.texts, time, stop)?;
+    let whole = problem.with_whole_usage();
+    let whole = whole.as_ref().unwrap_or(&problem);
+    match &certificate.proof {
+        Proved::Simulation => all(&problem, time, stop, report)?,
+        proof => {
+            let obligation = Obligation::new(whole)?;
+            check_proof(proof, &obligation, time, stop, report)?;
+            let wide = matches!(proof, Proved::Labels(_));
+            sample((&problem, &obligation), wide, stop, report)?;
+        }
+    }
+    texts::same(whole, &certificate.texts, time, stop)?;
     if let Some(tools) = tools {
         tools::ask(&certificate.texts, time, tools, &mut |said| match said {
             ToolReport::Checked(what) => report.checked.push(what),
@@ -78,39 +88,34 @@ pub fn check(
     Ok(())
 }
 
-/// Checks the proof that no configuration takes less than `time`.
+/// Checks a proof, other than by simulation, that no configuration takes less than `time`.
 fn check_proof(
     proof: &Proved,
-    problem: &Problem,
+    obligation: &Obligation<'_>,
     time: i64,
     stop: &dyn Fn() -> bool,
     report: &mut CheckReport,
 ) -> Result<(), Refusal> {
     match proof {
-        Proved::Simulation => all(problem, time, stop, report),
+        Proved::Simulation => {}
         Proved::Inequalities(proof) => {
-            let obligation = Obligation::new(problem)?;
-            let found = inequalities::check(&obligation, proof, time, stop)?;
+            let found = inequalities::check(obligation, proof, time, stop)?;
             report.checked.push(format!(
                 "nothing is faster: {} inequalities hold (clusters: {}, rows: {})",
                 found.inequalities, found.clusters, found.rows
             ));
-            sample(&obligation, false, stop, report)
         }
         Proved::Labels(proof) => {
-            let obligation = Obligation::new(problem)?;
-            let found = labels::check(&obligation, proof, time, stop)?;
+            let found = labels::check(obligation, proof, time, stop)?;
             report.checked.push(format!(
                 "nothing is faster: {} labels cover what may be, each of {} successors is a label, \
                  invalid, or takes {time} ticks or more",
                 found.labels, found.successors
             ));
             report.trusted.push("how expressions are taken apart into tables".into());
-            sample(&obligation, true, stop, report)
         }
         Proved::Branches(tree) => {
-            let obligation = Obligation::new(problem)?;
-            let leaves = branches::check(&obligation, tree, time, stop)?;
+            let leaves = branches::check(obligation, tree, time, stop)?;
             report.checked.push(format!(
                 "nothing is faster: in each of {leaves} boxes nothing is valid, or all takes \
                  {time} ticks or more"
@@ -118,9 +123,9 @@ fn check_proof(
             report
                 .trusted
                 .push("interval arithmetic, for the time and the conditions of a box".into());
-            sample(&obligation, false, stop, report)
         }
     }
+    Ok(())
 }
 
 /// The problem of a certificate.
@@ -132,7 +137,7 @@ pub fn problem(value: &Value) -> Result<Problem, Refusal> {
         let fix = "a certificate's problem is whole: write the platform out";
         Err(ModelError::new("problem.json: platform", format!("names `{name}`"), fix))
     };
-    let problem = Problem::from_value(value, &IndexMap::new(), &elsewhere)?;
+    let problem = Problem::as_written(value, &IndexMap::new(), &elsewhere)?;
     match problem.source {
         Some(_) => Err(Refusal::wrong("problem.json: the kernel is in another file")),
         None => Ok(problem),
@@ -191,19 +196,18 @@ fn closed_form(obligation: &Obligation<'_>) -> &'static str {
     }
 }
 
-/// Holds the sum of the obligation against the simulator in some configurations: spread over the
-/// space, or drawn at random where that is not counted, which `wide` asks for.
+/// Compares the sum of the obligation with what the simulator takes for the problem, in some
+/// configurations: spread over the space, or drawn at random where that is not counted or `wide`.
 fn sample(
-    obligation: &Obligation<'_>,
+    (problem, obligation): (&Problem, &Obligation<'_>),
     wide: bool,
     stop: &dyn Fn() -> bool,
     report: &mut CheckReport,
 ) -> Result<(), Refusal> {
-    let problem = obligation.problem;
     let limits = TableLimits { stop, ..TableLimits::default() };
     let configurations = match wide {
-        true => problem.loose_configurations(&limits)?,
-        false => problem.configurations(&limits)?,
+        true => obligation.problem.loose_configurations(&limits)?,
+        false => obligation.problem.configurations(&limits)?,
     };
     report.trusted.push(closed_form(obligation).into());
     let count = configurations.count();
@@ -219,7 +223,7 @@ fn sample(
     };
     let mut compared = 0;
     for configuration in some {
-        let bound = configurations.bind(&configuration)?;
+        let bound = problem.bind_configuration(&configuration)?;
         // Where there is an obligation no schedule is open.
         let ticks = match simulate(problem, &bound, &SimulateOptions::default()) {
             Ok(run) => i128::from(run.time),

@@ -35,7 +35,8 @@ pub fn certificate(
     if again.json() != value {
         return Err(Refusal::wrong("the problem reads back as another one"));
     }
-    let (proof, texts) = match Obligation::new(&again) {
+    let whole = again.with_whole_usage();
+    let (proof, texts) = match Obligation::new(whole.as_ref().unwrap_or(&again)) {
         Ok(obligation) => {
             let proof = proof(&obligation, time, stop)?;
             let texts = texts(&obligation, &proof, (configuration, time), stop)?;

@@ -3,6 +3,8 @@
 //! Slots are laid out inputs, platform numbers, parameters, definitions, then the three names that
 //! differ between work items: `lid` (index in the group), `gid` (index in the launch) and `group`.
 
+use std::ops::Range;
+
 use indexmap::IndexMap;
 use tickbound_input::message::suggest;
 
@@ -68,6 +70,11 @@ impl Scope {
         self.add("definitions", definition, NameKind::Definition)?;
         self.names.move_index(self.names.len() - 1, slot);
         Ok(())
+    }
+
+    /// Removes the names in some slots; those behind move up.
+    pub(crate) fn remove(&mut self, slots: Range<Slot>) {
+        self.names.drain(slots);
     }
 
     /// Number of slots.

@@ -3,18 +3,22 @@
 //! Repeated parts of an expression are evaluated once, and its texts can be read again.
 
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 
 use tickbound_expr::interval::Interval;
 use tickbound_expr::parse::MAX_LENGTH;
 use tickbound_expr::{BinaryOp, Expr, Slot};
 
-use crate::{ModelError, Problem};
+use crate::kernel::{Program, Stmt, expressions};
+use crate::{Launch, MAX_BUILT_DEPTH, ModelError, Problem, Profile};
 
 /// Greatest size of an expression, in operators, numbers and names, that is not split: its text
 /// fits [`MAX_LENGTH`] if names have 20 letters.
 const MAX_SIZE: usize = MAX_LENGTH / 20;
 /// Greatest size of the conditions that lead to a part, before they are a definition.
 const MAX_PATH: usize = 24;
+/// Greatest size of all expressions of a usage that parts are put into.
+const MAX_WHOLE: usize = 1 << 22;
 /// Levels that a part nests, at most.
 const MAX_LEVELS: usize = 24;
 
@@ -75,6 +79,153 @@ impl Problem {
         }
         short.usage = usage;
         Some(short)
+    }
+
+    /// The opposite, under the profile `resources`: with the last definitions that are named as
+    /// parts are put into its usage. `None` if there are none, anything else mentions one, or it
+    /// becomes too large.
+    ///
+    /// A configuration has the same usage, and more may be valid: those in which such a definition
+    /// has no value, although the usage has one.
+    pub fn with_whole_usage(&self) -> Option<Problem> {
+        let first = self.first_definition();
+        let is_part = |(name, _): &&(String, Expr)| name.starts_with("part_");
+        let count = self.definitions.iter().rev().take_while(is_part).count();
+        let (kept, end) = (self.definitions.len() - count, self.first_item_slot());
+        let parts = first + kept..end;
+        let counted = self.profile == Profile::Resources && self.source.is_none();
+        let mut is_used = count == 0 || !counted;
+        let mut mention = |expr: &Expr| is_used |= expr.mentions(|slot| parts.contains(&slot));
+        self.constraints.iter().for_each(|constraint| mention(&constraint.expr));
+        let (Launch::Range { global_size: a, local_size: b }
+        | Launch::Activations { local_size: a, activations: b }) = &self.launch;
+        let sides = self.grid.iter().flat_map(|side| [&side.global, &side.local]);
+        sides.chain([a, b]).for_each(&mut mention);
+        for program in [&self.kernel, &self.finish] {
+            expressions(program, &mut |_, expr| mention(expr));
+        }
+        if is_used {
+            return None;
+        }
+        let mut whole = self.clone();
+        let own = &self.definitions[kept..];
+        let mut put_in = PutIn {
+            parts: (parts.start, own),
+            known: HashMap::new(),
+            learned: Vec::new(),
+            left: MAX_WHOLE,
+            levels: MAX_BUILT_DEPTH,
+        };
+        for (_, expr) in whole.usage.entries_mut() {
+            *expr = put_in.whole(expr)?;
+        }
+        whole.definitions.truncate(kept);
+        whole.scope.remove(parts);
+        for program in [&mut whole.kernel, &mut whole.finish] {
+            *program = renamed(program, &|slot| if slot < end { slot } else { slot - count });
+        }
+        Some(whole)
+    }
+}
+
+/// A program with other slots.
+fn renamed(program: &[Stmt], slot: &impl Fn(Slot) -> Slot) -> Program {
+    let expr = |e: &Expr| e.replace(&mut |own| Ok::<_, Infallible>(Expr::Name(slot(*own))));
+    let renamed = |stmt: &Stmt| {
+        let Ok(kind) = stmt.kind.rebuilt(expr, |within| Ok(renamed(within, slot)));
+        stmt.with(kind)
+    };
+    program.iter().map(renamed).collect()
+}
+
+/// Puts definitions into expressions, without the sides of conditionals that are not taken where
+/// they are put.
+struct PutIn<'p> {
+    /// The slot of the first definition, and all of them.
+    parts: (Slot, &'p [(String, Expr)]),
+    /// What conditions are where the present part is evaluated, and in which order that came.
+    known: HashMap<Expr, bool>,
+    learned: Vec<Expr>,
+    /// How many operations, numbers and names may follow, and how many levels.
+    left: usize,
+    levels: usize,
+}
+
+impl PutIn<'_> {
+    /// `None` if it becomes too large.
+    fn whole(&mut self, expr: &Expr) -> Option<Expr> {
+        self.left = self.left.checked_sub(1)?;
+        self.levels = self.levels.checked_sub(1)?;
+        let whole = self.whole_below(expr);
+        self.levels += 1;
+        whole
+    }
+
+    fn whole_below(&mut self, expr: &Expr) -> Option<Expr> {
+        let (first, parts) = self.parts;
+        match expr {
+            Expr::Name(slot) => match slot.checked_sub(first).and_then(|part| parts.get(part)) {
+                Some((_, part)) => self.part(part),
+                None => Some(expr.clone()),
+            },
+            Expr::Conditional(c, a, b) => {
+                let c = self.whole(c)?;
+                let a = self.where_is(&c, true, a)?;
+                let b = self.where_is(&c, false, b)?;
+                Some(conditional(c, a, b))
+            }
+            _ => expr.with_parts(|part| self.whole(part)),
+        }
+    }
+
+    /// A definition, without the condition that it is evaluated if that is known to hold.
+    fn part(&mut self, part: &Expr) -> Option<Expr> {
+        if let Expr::Conditional(path, own, other) = part
+            && **other == Expr::Int(0)
+        {
+            let path = self.whole(path)?;
+            if self.truth(&path) == Some(true) {
+                return self.whole(own);
+            }
+        }
+        self.whole(part)
+    }
+
+    /// An expression where a condition comes out so.
+    fn where_is(&mut self, condition: &Expr, holds: bool, expr: &Expr) -> Option<Expr> {
+        let before = self.learned.len();
+        self.learn(condition, holds);
+        let whole = self.whole(expr);
+        self.learned.drain(before..).for_each(|condition| _ = self.known.remove(&condition));
+        whole
+    }
+
+    fn learn(&mut self, condition: &Expr, holds: bool) {
+        match (condition, holds) {
+            (Expr::Not(a), _) => self.learn(a, !holds),
+            (Expr::Binary(BinaryOp::And, a, b), true)
+            | (Expr::Binary(BinaryOp::Or, a, b), false) => {
+                self.learn(a, holds);
+                self.learn(b, holds);
+            }
+            _ if self.known.contains_key(condition) => {}
+            _ => {
+                self.known.insert(condition.clone(), holds);
+                self.learned.push(condition.clone());
+            }
+        }
+    }
+
+    fn truth(&self, condition: &Expr) -> Option<bool> {
+        if let Some(known) = self.known.get(condition) {
+            return Some(*known);
+        }
+        match condition {
+            Expr::Int(value) => Some(*value != 0),
+            Expr::Not(a) => self.truth(a).map(|holds| !holds),
+            Expr::Binary(BinaryOp::And, a, b) => Some(self.truth(a)? && self.truth(b)?),
+            _ => None,
+        }
     }
 }
 
@@ -264,7 +415,9 @@ mod tests {
         let written = problem.json();
         let again = read(&written);
         assert_eq!(again.json(), written);
-        assert!(again.definitions.len() > 3 && problem.definitions.is_empty());
+        assert!(written["definitions"].as_object().unwrap().len() > 3);
+        assert!(again.usage == problem.usage && again.definitions.is_empty());
+        assert_eq!(again.kernel_json(), problem.kernel_json());
         assert_eq!(written["kernel"], before["kernel"]);
         let parameters = IndexMap::from([("A".into(), 3), ("B".into(), 2)]);
         let real = |problem: &Problem| {
@@ -297,8 +450,16 @@ mod tests {
             real = conditional(term(&format!("A == {a} and (B > 0 or A % 7 != 0)")), chosen, real);
         }
         problem.usage.real = real;
-        let again = read(&problem.json());
-        assert!(again.definitions.len() > 20, "{}", again.definitions.len());
+        let written = problem.json();
+        let definitions = written["definitions"].as_object().unwrap();
+        assert!(definitions.len() > 20, "{}", definitions.len());
+        let again = read(&written);
+        assert!(again.usage == problem.usage && again.definitions.is_empty());
+        // What something else mentions stays.
+        let mut used = written.clone();
+        used["constraints"] = json!([format!("{} >= 0", definitions.keys().next().unwrap())]);
+        let again = read(&used);
+        assert_eq!(again.definitions.len(), definitions.len());
         for (a, b) in (0..90).flat_map(|a| [(a, 0), (a, 1), (a, 2)]) {
             let parameters = IndexMap::from([("A".into(), a), ("B".into(), b)]);
             let real = |problem: &Problem| {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use tickbound_certificate::check::{CheckReport, check};
+use tickbound_certificate::check::{CheckReport, check, problem};
 use tickbound_certificate::{Certificate, Refusal};
 use tickbound_input::message::grouped;
 use tickbound_model::{Problem, platforms};
@@ -61,7 +61,11 @@ fn looked_at(
     answer.configuration.clone_from(&certificate.claim.configuration);
     answer.about = about(&certificate);
     if let Some(asked) = asked {
-        if *asked != certificate.problem {
+        // A file with parts of a usage in definitions is read without these.
+        let whole = || Ok::<_, Refusal>(problem(&certificate.problem)?.with_whole_usage());
+        if *asked != certificate.problem
+            && whole()?.map(|whole| whole.json()).as_ref() != Some(asked)
+        {
             return Err(Refusal::Wrong("problem.json: is another problem than --of".into()));
         }
         answer.checked.push("the problem is the one of --of".into());

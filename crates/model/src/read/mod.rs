@@ -50,6 +50,20 @@ impl Problem {
         overrides: &IndexMap<String, i64>,
         platforms: PlatformLookup<'_>,
     ) -> Result<Problem, ModelError> {
+        let mut problem = Problem::as_written(value, overrides, platforms)?;
+        if let Some(whole) = problem.with_whole_usage() {
+            problem = whole;
+            problem.find_limits()?;
+        }
+        Ok(problem)
+    }
+
+    /// As [`Problem::from_value`], with parts of a long usage in definitions if the file has it so.
+    pub fn as_written(
+        value: &Value,
+        overrides: &IndexMap<String, i64>,
+        platforms: PlatformLookup<'_>,
+    ) -> Result<Problem, ModelError> {
         let mut root = Field::new("", value).object()?;
         let setting = Setting::read(&mut root, overrides, platforms)?;
         let Setting { name, profile, platform, kernel, without, inputs } = setting;
