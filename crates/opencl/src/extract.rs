@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::child;
 use crate::child::ReaderSetup;
 use crate::error::{Read, ReadError};
-use crate::preprocess::{Conditions, Expanded, Expander, Said};
+use crate::preprocess::{Conditions, Expanded, Expander, Said, c_value};
 use crate::proof::events::ProofKernel;
 use crate::reading::{KernelSignature, MAX_VARIANTS, One, ParameterType};
 use crate::request::{ReadRequest, Symbol};
@@ -33,6 +33,22 @@ pub struct Extracted {
     /// The steps for each combination of their values that occurs, in the order in which they
     /// occur; exactly one if there are no structural symbols.
     pub variants: Vec<Variant>,
+}
+
+impl Extracted {
+    /// The structural symbols without conditions, which stand behind them.
+    pub fn macros(&self) -> &[String] {
+        &self.structural[..self.structural.len().saturating_sub(self.conditions.len())]
+    }
+
+    /// The structural values for these values of symbols; `None` if one is not known.
+    pub fn choice(&self, value: &impl Fn(&str) -> Option<i64>) -> Option<Vec<i64>> {
+        let each = self.structural.iter().map(|name| match self.conditions.get(name) {
+            Some(condition) => c_value(condition, value),
+            None => value(name),
+        });
+        each.collect()
+    }
 }
 
 /// The steps for one combination of structural values.

@@ -31,6 +31,10 @@ pub(crate) struct Draft {
     pub inputs: IndexMap<String, i64>,
     /// Those of the inputs whose values are guesses.
     pub guessed: Vec<String>,
+    /// Whether the source does not say how many elements a group has.
+    pub launch_is_guess: bool,
+    /// Whether it was read with conditions of `#if` instead of values of macros.
+    pub by_conditions: bool,
     pub parameters: IndexMap<String, Value>,
     /// Named sizes of a captured kernel.
     pub sizes: IndexMap<String, IndexMap<String, i64>>,

@@ -72,7 +72,6 @@ pub(crate) fn points<'s>(
     for configuration in some.take(CONFIGURATIONS) {
         let names = problem.parameters.iter().map(|p| p.name.clone());
         let parameters: IndexMap<String, i64> = names.zip(configuration.0).collect();
-        let own = |name: &String| parameters.get(name).or_else(|| draft.inputs.get(name));
         let all = draft.inputs.len().min(FACTORS.len());
         for factors in
             [vec![1; all], FACTORS[..all].to_vec(), FACTORS[..all].iter().rev().copied().collect()]
@@ -85,8 +84,15 @@ pub(crate) fn points<'s>(
             let inputs =
                 inputs.map(|((name, v), n)| (name.clone(), v.saturating_mul(factor(name, n))));
             let values: IndexMap<_, _> = inputs.chain(parameters.clone()).collect();
-            let value = |name| own(name).copied().or_else(|| draft.defines.get(name)?.as_i64());
-            let key: Option<Vec<i64>> = extracted.structural.iter().map(value).collect();
+            let value = |name: &str| {
+                // A text is for one value of such an input.
+                let known = match extracted.macros().iter().any(|fixed| fixed == name) {
+                    true => parameters.get(name).or_else(|| draft.inputs.get(name)),
+                    false => values.get(name),
+                };
+                known.copied().or_else(|| draft.defines.get(name)?.as_i64())
+            };
+            let key = extracted.choice(&value);
             let same = |v: &&Variant| key.as_ref().is_none_or(|key| v.values == *key);
             let Some(variant) = extracted.variants.iter().find(same) else { continue };
             if fits(draft, &values)

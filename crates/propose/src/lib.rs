@@ -83,6 +83,8 @@ pub struct Proposal {
     pub kernel: KernelSignature,
     /// The buffers that it writes.
     pub outputs: Vec<String>,
+    /// Whether readings by the values of all macros may say more.
+    by_conditions: bool,
 }
 
 /// Finds platforms by name.
@@ -109,10 +111,17 @@ pub fn propose(
     platforms: Platforms<'_>,
     setup: &ReaderSetup<'_>,
 ) -> Result<Proposal, ProposeError> {
-    // What is proposed is made of the names that readings have.
-    let setup = ReaderSetup { max_by_value: usize::MAX, ..setup.clone() };
-    let tried = |path: &Path, request: &InitRequest, said| {
-        propose_alone(path, request, said, platforms, &setup)
+    let by_value = ReaderSetup { max_by_value: usize::MAX, ..setup.clone() };
+    let tried = |path: &Path, request: &InitRequest, said: Vec<String>| {
+        let first = propose_alone(path, request, said.clone(), platforms, setup)?;
+        if !first.by_conditions {
+            return Ok(first);
+        }
+        match propose_alone(path, request, said, platforms, &by_value) {
+            Err(ProposeError::Read(stopped @ ReadError::Stopped { .. })) => Err(stopped.into()),
+            Ok(second) if second.fault.is_none() => Ok(second),
+            _ => Ok(first),
+        }
     };
     let fits = |proposal: &Result<Proposal, ProposeError>| {
         proposal.as_ref().is_ok_and(|proposal| proposal.fault.is_none())
@@ -219,6 +228,9 @@ fn proposed(
     said.iter().for_each(|said| draft.note(said.clone()));
     captured::macros(&mut draft, outline)?;
     if let Some((kernel, _)) = cuda {
+        let own = Parts::new(text).dimensions_of(&kernel.name);
+        draft.asked = own.map_or(draft.asked, |own| own.max(1));
+        draft.dimensions = draft.asked;
         cuda::missing(&mut draft, path, text);
         cuda::decide(&mut draft, outline, kernel);
     }
@@ -243,7 +255,9 @@ fn proposed(
     macros::sizes(&mut draft);
     let fault = launched(&mut draft, (folder, outline), platforms, setup)?;
     let outputs = draft.outputs.clone();
-    Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
+    let by_conditions = draft.by_conditions && (fault.is_some() || draft.launch_is_guess);
+    let (problem, notes) = (draft.value(), draft.all_notes());
+    Ok(Proposal { problem, notes, fault, kernel, outputs, by_conditions })
 }
 
 /// The most that a guess is where numbers become too large otherwise.
@@ -304,10 +318,12 @@ fn launched_as_guessed(
     }
     Ok(match first {
         Ok((problem, reading)) => {
+            draft.by_conditions = !reading.extracted.conditions.is_empty();
             let before = draft.clone();
             let concluded = concluded(&before, outline, (&problem, &reading), &read)?;
             let (mut concluded, (problem, reading)) = concluded.unwrap_or_else(|| {
                 let mut draft = before;
+                draft.launch_is_guess = true;
                 draft.guess("an item for each element, as what the source says of it does not fit");
                 (draft, (problem, reading))
             });

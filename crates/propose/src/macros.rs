@@ -26,7 +26,10 @@ pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
         let required =
             outline.groups.iter().find_map(|(_, group)| group.iter().position(|size| size == name));
         let role = required.map(Role::Group).or_else(|| role(name));
+        let of_launch = matches!(role, Some(Role::Group(d)) if d < draft.dimensions);
         match m.default.as_ref().map(|text| text.parse::<i64>()) {
+            // Its default is all that there is of it.
+            Some(Ok(_)) if !m.valued && !of_launch && !outline.mentions(name) => {}
             Some(Ok(value)) => match role {
                 // A switch that has a default is for a device that needs it.
                 None | Some(Role::Flag) => left.push(format!("{name}={value}")),

@@ -15,7 +15,7 @@ pub(crate) fn steps(draft: &mut Draft, reading: &KernelReading) -> bool {
     if draft.strides.is_empty() {
         return false;
     }
-    let samples = Samples::new(draft, &reading.extracted.structural);
+    let samples = Samples::new(draft, reading.extracted.macros());
     let found = reading.extracted.variants.iter().map(|v| (Found::of(v), &v.values)).collect_vec();
     let accesses = found.iter().flat_map(|(found, v)| found.accesses.iter().map(move |s| (s, *v)));
     // Of each access the inputs in each dimension.

@@ -21,6 +21,9 @@ use crate::tie;
 /// The least length of a row that is written as a number.
 const ROW: i64 = 128;
 
+/// Rows of fewer elements are those of a filter.
+const SHORT: i64 = 32;
+
 /// Draws conclusions from what was read.
 pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: bool) {
     let variants = &reading.extracted.variants;
@@ -32,7 +35,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &KernelReading, constrained: 
             add \"output\": true",
         );
     }
-    let structural = &reading.extracted.structural;
+    let structural = reading.extracted.macros();
     let samples = Samples::new(draft, structural);
     for d in 0..draft.asked {
         tie::tie(draft, (&samples, structural), variants, &all, d);
@@ -91,6 +94,7 @@ fn launch(
 ) {
     let axis = AXES[d.min(2)];
     let Some(mut share) = share.filter(|share| !share.is_one() || share.of_group) else {
+        draft.launch_is_guess = true;
         draft.guess(format!("an item for each element in {axis} (else give --global-size)"));
         return;
     };
@@ -112,7 +116,8 @@ fn launch(
             let each = each.flat_map(|(v, found)| found.accesses.iter().map(move |seen| (v, seen)));
             let rows_of = each.flat_map(|(v, seen)| samples.inputs(draft, seen, (d, &v.values)));
             let taken = share.row.iter().cloned().chain(rows_of).collect_vec();
-            let row = if d == 0 { rows() } else { None };
+            let is_long = |row: &String| draft.inputs.get(row).is_none_or(|n| *n >= SHORT);
+            let row = if d == 0 { rows().filter(is_long) } else { None };
             elements(draft, d, row, &taken)
         }
     };

@@ -132,7 +132,7 @@ pub(crate) fn stored<'s>(
     values: &IndexMap<String, i64>,
 ) -> Option<Stored<'s>> {
     let (names, counts) = launched(draft, values)?;
-    Some(Walk::new(ALL, None).all(&nodes(&names, steps), &counts)?.stored)
+    Some(Walk::new(ALL, None).all(&storing(nodes(&names, steps)), &counts)?.stored)
 }
 
 /// The names of a launch, and how many items a group has and how many groups there are.
@@ -200,6 +200,23 @@ fn nodes<'s>(names: &Names<'_>, steps: &'s [KernelStep]) -> Vec<Node<'s>> {
         })
     };
     steps.iter().filter(|step| !step.is_private()).filter_map(node).collect()
+}
+
+/// The nodes without what stores nothing.
+fn storing(all: Vec<Node<'_>>) -> Vec<Node<'_>> {
+    let stores = |node| match node {
+        Node::Access { store, .. } => store.then_some(node),
+        Node::Repeat { count, body } => {
+            let body = storing(body);
+            (!body.is_empty()).then_some(Node::Repeat { count, body })
+        }
+        Node::If { condition, then, otherwise } => {
+            let (then, otherwise) = (storing(then), storing(otherwise));
+            let none = then.is_empty() && otherwise.is_empty();
+            (!none).then_some(Node::If { condition, then, otherwise })
+        }
+    };
+    all.into_iter().filter_map(stores).collect()
 }
 
 /// The numbers in conditions: what differs between items does so next to them.

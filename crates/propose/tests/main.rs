@@ -472,6 +472,46 @@ fn rows_of_a_fixed_length() {
     assert_eq!(of_inputs, [expected]);
 }
 
+/// In the manner of Kernel Tuner: two dimensions by `.y` alone, a macro that nothing uses, a border
+/// of a filter, and a condition on the sizes of tiles that has a text for each of them.
+#[test]
+fn tiles_in_cuda() {
+    let text = "#ifndef block_size_x\n#define block_size_x 16\n#endif\n\
+        #ifndef block_size_y\n#define block_size_y 16\n#endif\n\
+        #ifndef block_size_z\n#define block_size_z 1\n#endif\n\
+        #ifndef tile_size_x\n#define tile_size_x 1\n#endif\n\
+        #ifndef tile_size_y\n#define tile_size_y 1\n#endif\n\
+        #ifndef filter_width\n#define filter_width 17\n#endif\n\
+        __constant__ float weights[33];\n\
+        __global__ void k(float *out, const float *in) {\n\
+        int bx = blockIdx.x * block_size_x * tile_size_x + threadIdx.x;\n\
+        int by = blockIdx.y * block_size_y * tile_size_y + threadIdx.y;\n\
+        for (int i = 0; i < tile_size_y; i++) for (int j = 0; j < tile_size_x; j++) {\n\
+        int y = by + i * block_size_y, x = bx + j * block_size_x;\n\
+        float sum = 0;\n\
+        for (int k = 0; k < filter_width; k++) sum += in[y * 4160 + x + k] * weights[k];\n\
+        #if 4096 % (block_size_x * tile_size_x) != 0 || 4096 % (block_size_y * tile_size_y) != 0\n\
+        if (y < 4096 && x < 4096) out[y * 4096 + x] = sum;\n\
+        #else\n out[y * 4096 + x] = sum;\n#endif\n} }";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cu");
+    std::fs::write(&path, text).unwrap();
+    let mut wish = request();
+    for (name, values) in [("tile_size_x", "[1, 2, 3, 4, 5]"), ("tile_size_y", "[1, 2, 3, 4, 5]")] {
+        wish.parameters.insert(name.to_owned(), values.to_owned());
+    }
+    let proposal = of_file(&path, &wish).unwrap();
+    assert_eq!(proposal.fault, None);
+    let problem = &proposal.problem;
+    assert_eq!(problem["launch"]["local_size"], json!(["block_size_x", "block_size_y"]));
+    let global = ["x", "y"]
+        .map(|d| format!("items_{d} / (tile_size_{d} * block_size_{d}) * block_size_{d}"));
+    assert_eq!(problem["launch"]["global_size"], json!(global), "{:?}", proposal.notes);
+    let names: Vec<_> = problem["parameters"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["tile_size_x", "tile_size_y", "block_size_x", "block_size_y"]);
+    assert!(!problem.to_string().contains("if_line"), "{problem}");
+}
+
 #[test]
 fn macros_of_macros_and_defaults() {
     let text = "#define AT(x, y) ((y) * N + (x))\n#ifndef M\n#define M 1024\n#endif\n\

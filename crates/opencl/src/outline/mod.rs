@@ -4,11 +4,13 @@
 //! and works on sources that do not compile yet. It serves those who propose a problem
 //! file for a source, and decides which [inputs become macros](crate::inputs_as_macros).
 
+mod dimensions;
 mod reach;
 mod tokens;
 
 use std::collections::BTreeSet;
 
+use dimensions::dimensions;
 use indexmap::IndexMap;
 pub use reach::Parts;
 use tokens::{Line, lines};
@@ -222,12 +224,7 @@ impl Outline {
 
     /// Dimensions of ids and sizes that the code asks for: 1 to 3, or 0 if it asks for none.
     pub fn dimensions(&self) -> usize {
-        let all = self.tokens();
-        let starts = ["get_global_", "get_local_", "get_group_", "get_num_groups"];
-        let asks = |name: &str| starts.iter().any(|start| name.starts_with(start));
-        let asked = all.windows(3).filter(|w| w[0].name().is_some_and(asks) && w[1].is("("));
-        let dimension = |w: &[&Token]| Some(usize::try_from(w[2].number()?).ok()? + 1);
-        asked.filter_map(dimension).filter(|d| *d <= 3).max().unwrap_or(0)
+        dimensions(&self.tokens())
     }
 
     /// Whether a name is used in code or in conditions of the preprocessor.

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::dimensions::dimensions;
 use super::tokens::{Line, Token, lines};
 
 /// A declaration or a macro of a source.
@@ -15,6 +16,8 @@ struct Part {
     mentioned: BTreeSet<String>,
     /// It makes names out of others.
     pastes: bool,
+    /// The dimensions of a launch that it uses.
+    dimensions: usize,
 }
 
 /// The parts of a source; none if they cannot be separated.
@@ -68,6 +71,14 @@ impl Parts {
         }
         Some(needed)
     }
+
+    /// The dimensions of a launch that a function and what it depends on use, from 1 to 3, or 0
+    /// for none. `None` if that is not known.
+    pub fn dimensions_of(&self, function: &str) -> Option<usize> {
+        let needed = self.needed_by(function)?;
+        let parts = self.0.iter().filter(|part| !part.declared.is_disjoint(&needed));
+        parts.map(|part| part.dimensions).max()
+    }
 }
 
 impl Cutter {
@@ -96,6 +107,7 @@ impl Cutter {
                     mentioned: mentioned.collect(),
                     declared: names().take(1).collect(),
                     pastes: tokens.iter().any(|token| token.is("##")),
+                    dimensions: dimensions(&tokens.iter().collect::<Vec<_>>()),
                 };
                 self.done.push(part);
             }
@@ -127,7 +139,13 @@ impl Cutter {
             let names = begun.iter().filter_map(|(token, _)| token.name()).map(str::to_owned);
             let inside = std::mem::take(&mut self.inside);
             let mentioned = names.chain(inside).chain(self.conditions()).collect();
-            self.done.push(Part { declared: declared(&begun), mentioned, pastes: false });
+            let dimensions = dimensions(&begun.iter().map(|(token, _)| token).collect::<Vec<_>>());
+            self.done.push(Part {
+                declared: declared(&begun),
+                mentioned,
+                pastes: false,
+                dimensions,
+            });
         }
         Some(())
     }

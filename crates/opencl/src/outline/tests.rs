@@ -156,3 +156,19 @@ fn what_a_kernel_needs() {
         assert_eq!(Parts::new(&source).needed_by("k"), None, "{unclear}");
     }
 }
+
+#[test]
+fn dimensions_of_ids() {
+    let dimensions = |text: &str| Outline::of(text).dimensions();
+    assert_eq!(dimensions("int a = get_local_id(1) + get_global_size(0);"), 2);
+    assert_eq!(dimensions("int a = threadIdx.x + blockDim.z;"), 3);
+    assert_eq!(dimensions("int a = gridDim.x + hipBlockIdx_y + own.z;"), 2);
+    assert_eq!(dimensions("int get_it(int); int a = get_it(2);"), 0);
+    let parts = Parts::new(
+        "#define ROW threadIdx.y\n\
+         __device__ int own() { return ROW; }\n\
+         __global__ void one(int *a) { a[threadIdx.x] = 1; }\n\
+         __global__ void two(int *a) { a[own()] = blockIdx.x; }\n",
+    );
+    assert_eq!(["one", "two", "three"].map(|f| parts.dimensions_of(f)), [Some(1), Some(2), None]);
+}
