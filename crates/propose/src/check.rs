@@ -39,7 +39,10 @@ pub(crate) fn fault(
     let Ok(problem) = Problem::from_value(file, &IndexMap::new(), platforms) else {
         return Ok(None);
     };
-    let Ok(space) = problem.configurations(&TableLimits::default()) else { return Ok(None) };
+    let space = match problem.configurations(&TableLimits::default()) {
+        Ok(space) => space,
+        Err(error) => return Ok(Some(error.to_string())),
+    };
     let count = space.count().unwrap_or_default();
     let places = [&count / 2_u32, &count - count.clone().min(BigUint::from(1_u32))];
     let others = places.iter().filter_map(|place| space.nth(place));

@@ -267,8 +267,9 @@ pub(crate) fn launch(draft: &mut Draft, outline: &Outline, kernel: &KernelSignat
             "1" => text(groups),
             local => format!("{} * {}", in_brackets(&text(groups)), in_brackets(local)),
         });
-        whole_groups(draft, groups);
+        whole_quotients(draft, groups);
     }
+    block.iter().take(dimensions).for_each(|size| whole_quotients(draft, size));
     shared(draft, kernel, launch, &size);
     launch_said(draft, kernel, launch);
 }
@@ -320,17 +321,19 @@ fn host_names(
     }
 }
 
-/// What is divided into groups is divided without rest, unless the quotient is rounded up.
-fn whole_groups(draft: &mut Draft, groups: &SymbolExpr) {
-    if let Expr::Binary(BinaryOp::Div, whole, part) = groups {
+/// What is divided by a parameter, or a parameter that is divided, is divided without rest, unless
+/// the quotient is rounded up.
+fn whole_quotients(draft: &mut Draft, size: &SymbolExpr) {
+    if let Expr::Binary(BinaryOp::Div, whole, part) = size {
         let rounds = matches!(**whole, Expr::Binary(BinaryOp::Sub, ..) | Expr::Call(..));
-        let open = has_name(part, |name| draft.parameters.contains_key(name));
+        let is_open = |e: &SymbolExpr| has_name(e, |name| draft.parameters.contains_key(name));
+        let open = is_open(whole) || is_open(part);
         if open && !rounds {
             let [whole, part] = [whole, part].map(|e| in_brackets(&e.to_string()));
             draft.constraints.push(format!("{whole} % {part} == 0"));
         }
     }
-    groups.parts().for_each(|part| whole_groups(draft, part));
+    size.parts().for_each(|part| whole_quotients(draft, part));
 }
 
 /// The length of dynamic shared memory.

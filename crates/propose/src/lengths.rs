@@ -14,7 +14,7 @@ use tickbound_elimination::TableLimits;
 use tickbound_expr::{BinaryOp, Expr, Function, parse};
 use tickbound_model::Problem;
 use tickbound_opencl::KernelReading;
-use tickbound_opencl::extract::Variant;
+use tickbound_opencl::extract::{Extracted, Variant};
 use tickbound_opencl::reading::By;
 use tickbound_opencl::steps::{Stride, SymbolExpr, has_name};
 
@@ -84,17 +84,7 @@ pub(crate) fn points<'s>(
             let inputs =
                 inputs.map(|((name, v), n)| (name.clone(), v.saturating_mul(factor(name, n))));
             let values: IndexMap<_, _> = inputs.chain(parameters.clone()).collect();
-            let value = |name: &str| {
-                // A text is for one value of such an input.
-                let known = match extracted.macros().iter().any(|fixed| fixed == name) {
-                    true => parameters.get(name).or_else(|| draft.inputs.get(name)),
-                    false => values.get(name),
-                };
-                known.copied().or_else(|| draft.defines.get(name)?.as_i64())
-            };
-            let key = extracted.choice(&value);
-            let same = |v: &&Variant| key.as_ref().is_none_or(|key| v.values == *key);
-            let Some(variant) = extracted.variants.iter().find(same) else { continue };
+            let Some(variant) = variant(draft, extracted, &parameters, &values) else { continue };
             if fits(draft, &values)
                 && let Some(arrays) = walk(draft, &variant.steps.body, &values, None)
             {
@@ -103,6 +93,25 @@ pub(crate) fn points<'s>(
         }
     }
     points
+}
+
+/// The reading for these values of parameters, and of all names.
+fn variant<'r>(
+    draft: &Draft,
+    extracted: &'r Extracted,
+    parameters: &IndexMap<String, i64>,
+    values: &IndexMap<String, i64>,
+) -> Option<&'r Variant> {
+    let value = |name: &str| {
+        // A text is for one value of an input.
+        let known = match extracted.macros().iter().any(|fixed| fixed == name) {
+            true => parameters.get(name).or_else(|| draft.inputs.get(name)),
+            false => values.get(name),
+        };
+        known.copied().or_else(|| draft.defines.get(name)?.as_i64())
+    };
+    let key = extracted.choice(&value);
+    extracted.variants.iter().find(|v| key.as_ref().is_none_or(|key| v.values == *key))
 }
 
 /// Components of a texel.

@@ -20,7 +20,8 @@ const USUAL: &str = "\
     assert.h float.h limits.h time.h sys/ \
     iostream iomanip fstream sstream vector string algorithm numeric random memory map unordered_ \
     utility array functional limits type_traits tuple thread mutex atomic iterator exception \
-    helper_ nvtx getopt.h unistd.h omp.h";
+    helper_cuda helper_functions helper_gl helper_image helper_multi helper_string helper_timer \
+    nvtx getopt.h unistd.h omp.h";
 
 /// The text with each file in the place of its `#include` line.
 pub(super) fn inlined(name: &str, source: &str, folders: &[PathBuf]) -> String {

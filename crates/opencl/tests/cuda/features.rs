@@ -218,6 +218,34 @@ fn traits_and_limits_of_types() {
 }
 
 #[test]
+fn functions_that_state_how_they_round() {
+    let text = "__global__ void k(float *o, double *d, int n) {\n\
+                  o[0] = __fmaf_rd(o[1], __frcp_ru(o[2]), __fdiv_rz(o[3], o[4]));\n\
+                  o[5] = __int2float_rd(__float2int_ru(o[6]));\n\
+                  d[0] = __dadd_ru(d[1], __dmul_rz(d[2], __ll2double_rn(n)));\n}\n";
+    insta::assert_snapshot!(shown(text), @r"
+    o, d, n
+       2  load global o 4 items [0]
+       2  load global o 4 items [0]
+       2  1 RealDivide
+       2  load global o 4 items [0]
+       2  load global o 4 items [0]
+       2  1 RealDivide
+       2  1 RealMultiplyAdd
+       2  store global o 4 items [0]
+       3  load global o 4 items [0]
+       3  2 Convert
+       3  store global o 4 items [0]
+       4  load global d 8 items [0]
+       4  load global d 8 items [0]
+       4  1 Convert
+       4  1 RealMultiply
+       4  1 Real
+       4  store global d 8 items [0]
+    ");
+}
+
+#[test]
 fn two_results_of_one_angle() {
     let text = "__global__ void k(float *o) { float s, c; sincosf(o[0], &s, &c); o[1] = s * c;\n\
                   __sincosf(o[2], o + 3, &c); o[4] = c;\n\

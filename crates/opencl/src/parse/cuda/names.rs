@@ -8,19 +8,20 @@ use super::functions::is_simple;
 use crate::ast::{CBinaryOp, CExpr, ExprKind, ScalarType, Type, UnaryOp, VariableId};
 use crate::lines::lists;
 
-/// Functions of CUDA and those of OpenCL C with the same arguments.
+/// Functions of CUDA and those of OpenCL C with the same arguments. These and others are listed
+/// without the direction in which they round, `_rn`.
 const SAME: &str = "\
     __expf=native_exp __exp10f=native_exp10 __logf=native_log __log2f=native_log2 \
-    __log10f=native_log10 __sinf=native_sin __cosf=native_cos __tanf=native_tan __powf=native_powr \
-    __fdividef=native_divide __frcp_rn=native_recip __fsqrt_rn=sqrt __frsqrt_rn=native_rsqrt \
-    __fmaf_rn=fma __fma_rn=fma __hfma=fma __hfma2=fma hexp=exp h2exp=exp hsqrt=sqrt hrsqrt=rsqrt \
-    hlog=log __habs=fabs __habs2=fabs __hmax=fmax __hmax2=fmax __hmin=fmin __hmin2=fmin \
-    umin=min umax=max llmin=min llmax=max ullmin=min ullmax=max labs=abs \
-    __popc=popcount __popcll=popcount __clz=clz __clzll=clz __ffs=ctz __ffsll=ctz \
-    __brev=bit_reverse __brevll=bit_reverse __mul24=mul24 __umul24=mul24 __mulhi=mul_hi \
-    __umulhi=mul_hi __mul64hi=mul_hi __umul64hi=mul_hi __sad=abs_diff __usad=abs_diff \
-    __dp4a=dot_acc_sat __byte_perm=bitselect __funnelshift_l=rotate __funnelshift_r=rotate \
-    __float_as_int=as_int __float_as_uint=as_uint __int_as_float=as_float \
+    __log10f=native_log10 __sinf=native_sin __cosf=native_cos __tanf=native_tan \
+    __powf=native_powr __fdividef=native_divide __frcp=native_recip __fsqrt=sqrt \
+    __frsqrt=native_rsqrt __drcp=native_recip __dsqrt=sqrt __fmaf=fma __fma=fma __hfma=fma \
+    __hfma2=fma hexp=exp h2exp=exp hsqrt=sqrt hrsqrt=rsqrt hlog=log __habs=fabs __habs2=fabs \
+    __hmax=fmax __hmax2=fmax __hmin=fmin __hmin2=fmin umin=min umax=max llmin=min llmax=max \
+    ullmin=min ullmax=max labs=abs __popc=popcount __popcll=popcount __clz=clz __clzll=clz \
+    __ffs=ctz __ffsll=ctz __brev=bit_reverse __brevll=bit_reverse __mul24=mul24 __umul24=mul24 \
+    __mulhi=mul_hi __umulhi=mul_hi __mul64hi=mul_hi __umul64hi=mul_hi __sad=abs_diff \
+    __usad=abs_diff __dp4a=dot_acc_sat __byte_perm=bitselect __funnelshift_l=rotate \
+    __funnelshift_r=rotate __float_as_int=as_int __float_as_uint=as_uint __int_as_float=as_float \
     __uint_as_float=as_float __double_as_longlong=as_long __longlong_as_double=as_double \
     __half_as_ushort=as_ushort __ushort_as_half=as_half rcbrt=cbrt normcdf=erfc erfinv=erfc \
     erfcinv=erfc erfcx=erfc rhypot=hypot lround=round llrint=rint lrint=rint nearbyint=rint \
@@ -39,10 +40,10 @@ const MATHS: &str = "\
 
 /// Functions that are operators.
 const OPERATORS: [(&str, CBinaryOp); 4] = [
-    ("__fadd_rn __fadd_rz __fadd_ru __dadd_rn __hadd __hadd2", CBinaryOp::Add),
-    ("__fsub_rn __hsub __hsub2", CBinaryOp::Sub),
-    ("__fmul_rn __fmul_rz __fmul_ru __fmul_rd __dmul_rn __hmul __hmul2", CBinaryOp::Mul),
-    ("__fdiv_rn __hdiv", CBinaryOp::Div),
+    ("__fadd __dadd __hadd __hadd2", CBinaryOp::Add),
+    ("__fsub __dsub __hsub __hsub2", CBinaryOp::Sub),
+    ("__fmul __dmul __hmul __hmul2", CBinaryOp::Mul),
+    ("__fdiv __ddiv __hdiv", CBinaryOp::Div),
 ];
 
 /// Functions of truth values of two numbers.
@@ -51,16 +52,16 @@ const COMPARISONS: [(&str, CBinaryOp); 3] =
 
 /// Conversions of one number, by the types in their names.
 const CONVERSIONS: &str = "\
-    __float2int_rn __float2int_rz __float2int_rd __float2int_ru __float2uint_rn __float2uint_rz \
-    __int2float_rn __uint2float_rn __double2float_rn __double2int_rn __double2int_rz __ll2float_rn \
-    __float2half __float2half_rn __half2float __half22float2 __float22half2_rn __int2half_rn \
-    __double2half __float2bfloat16 __float2bfloat16_rn __bfloat162float __float22bfloat162_rn \
+    __float2int __float2uint __float2ll __float2ull __double2int __double2uint __double2ll \
+    __double2ull __int2float __uint2float __ll2float __ull2float __int2double __uint2double \
+    __ll2double __ull2double __double2float __float2half __half2float __half22float2 \
+    __float22half2 __int2half __double2half __float2bfloat16 __bfloat162float __float22bfloat162 \
     __bfloat1622float2";
 
 /// Vectors of two out of one number, or of two.
 const PAIRS: &str = "\
-    __float2half2_rn __half2half2 __float2bfloat162_rn __bfloat162bfloat162 __floats2half2_rn \
-    make_half2 __halves2half2 __floats2bfloat162_rn";
+    __float2half2 __half2half2 __float2bfloat162 __bfloat162bfloat162 __floats2half2 make_half2 \
+    __halves2half2 __floats2bfloat162";
 
 /// Loads and stores with a hint for caches.
 const LOADS: &str = "__ldg __ldcs __ldca __ldcg __ldcv __ldlu";
@@ -100,6 +101,12 @@ const BARRIER_FLAGS: i64 = 3;
 fn renamed(names: &'static str, name: &str) -> Option<&'static str> {
     let pairs = names.split_whitespace().filter_map(|pair| pair.split_once('='));
     pairs.into_iter().find(|(known, _)| *known == name).map(|(_, other)| other)
+}
+
+/// A name without how the function rounds, which changes neither steps nor prices.
+fn unrounded(name: &str) -> &str {
+    let rounded = ["_rn", "_rz", "_rd", "_ru"].iter().find_map(|way| name.strip_suffix(way));
+    rounded.filter(|name| name.starts_with("__")).unwrap_or(name)
 }
 
 /// `atomic_add` for `atomicAdd`, also of a block or of the system.
@@ -152,6 +159,7 @@ impl<'tu> Tree<'_, 'tu> {
         name: &str,
         mut arguments: Vec<CExpr>,
     ) -> CExpr {
+        let name = unrounded(name);
         if let Some((_, what)) = REFUSED.iter().find(|(start, _)| name.starts_with(start)) {
             return self.unread(entity, *what);
         }
