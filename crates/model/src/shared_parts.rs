@@ -92,9 +92,11 @@ impl Problem {
         let is_part = |(name, _): &&(String, Expr)| name.starts_with("part_");
         let count = self.definitions.iter().rev().take_while(is_part).count();
         let (kept, end) = (self.definitions.len() - count, self.first_item_slot());
+        if count == 0 || self.profile != Profile::Resources || self.source.is_some() {
+            return None;
+        }
         let parts = first + kept..end;
-        let counted = self.profile == Profile::Resources && self.source.is_none();
-        let mut is_used = count == 0 || !counted;
+        let mut is_used = false;
         let mut mention = |expr: &Expr| is_used |= expr.mentions(|slot| parts.contains(&slot));
         self.constraints.iter().for_each(|constraint| mention(&constraint.expr));
         let (Launch::Range { global_size: a, local_size: b }
@@ -187,6 +189,8 @@ impl PutIn<'_> {
             if self.truth(&path) == Some(true) {
                 return self.whole(own);
             }
+            let own = self.where_is(&path, true, own)?;
+            return Some(conditional(path, own, Expr::Int(0)));
         }
         self.whole(part)
     }

@@ -6,9 +6,9 @@
 //! expression over open symbols ([`Conditions::learn`]), whose truth is a structural symbol. Then
 //! the line is `#if if_line_N`, and the macros in the condition stay open.
 //!
-//! A condition is rejected, so that its symbols are structural, if it is no expression of symbols,
-//! or if it is not the same everywhere: where it mentions what is structural, or macros that are
-//! defined differently.
+//! A condition is rejected, so that its symbols are structural, if it is not an expression over
+//! symbols, or if it is not the same everywhere: where it mentions what is structural, or macros
+//! that are defined differently.
 
 use std::collections::{BTreeMap, BTreeSet};
 
