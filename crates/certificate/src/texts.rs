@@ -37,6 +37,8 @@ pub fn texts(
         let proof_of_all = match proved {
             Proved::Inequalities(proof) if !proof.by_group => proof.clone(),
             Proved::Labels(_) => return Err(Refusal::TooLarge("tables of what parameters share")),
+            // No larger relation can be a formula, and rows of a chain of steps take long.
+            Proved::Branches(_) => prove(obligation, false, MAX_FORMULA_ROWS, stop)?,
             // The clusters of a group do not make up the launch.
             _ => prove(obligation, false, MAX_ROWS, stop)?,
         };

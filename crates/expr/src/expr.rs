@@ -146,6 +146,11 @@ impl<N> Expr<N> {
         Expr::Binary(op, Box::new(a), Box::new(b))
     }
 
+    /// `then if condition else otherwise`.
+    pub fn conditional(condition: Expr<N>, then: Expr<N>, otherwise: Expr<N>) -> Expr<N> {
+        Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise))
+    }
+
     /// The expressions that it is made of, in the order they are written.
     pub fn parts(&self) -> impl Iterator<Item = &Expr<N>> {
         let (operands, arguments): ([Option<&Expr<N>>; 3], &[Expr<N>]) = match self {

@@ -180,7 +180,7 @@ fn conditional(i: &mut Input<'_>) -> PResult<Expr<String>> {
     let condition = cut_err(disjunction).parse_next(i)?;
     cut_err(keyword("else")).parse_next(i)?;
     let other = cut_err(conditional).parse_next(i)?;
-    Ok(Expr::Conditional(Box::new(condition), Box::new(value), Box::new(other)))
+    Ok(Expr::conditional(condition, value, other))
 }
 
 /// One or more of `operand`, joined by what `operator` reads, grouped to the left.

@@ -29,7 +29,7 @@ impl Expr {
             Expr::Conditional(c, a, b) => match part(c) {
                 Expr::Int(0) => return part(b),
                 Expr::Int(_) => return part(a),
-                c => Expr::Conditional(Box::new(c), Box::new(part(a)), Box::new(part(b))),
+                c => Expr::conditional(c, part(a), part(b)),
             },
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => match (op, part(a)) {
                 (BinaryOp::And, Expr::Int(0)) => return Expr::Int(0),

@@ -56,7 +56,7 @@ pub(crate) fn rounded(function: &str, of: Expr<String>) -> Option<Expr<String>> 
         "int" => {
             let positive = Expr::binary(BinaryOp::Ge, of.clone(), Expr::Int(0));
             let negative = Expr::Neg(Box::new(floor(Expr::Neg(Box::new(of.clone())))));
-            Expr::Conditional(Box::new(positive), Box::new(floor(of)), Box::new(negative))
+            Expr::conditional(positive, floor(of), negative)
         }
         _ => return None,
     })

@@ -197,7 +197,7 @@ fn expression(r: &mut Random, depth: u32, tame: bool) -> Expr<Slot> {
     match r.below(20) {
         0 => Expr::Neg(Box::new(part(r))),
         1 => Expr::Not(Box::new(part(r))),
-        2 => Expr::Conditional(Box::new(part(r)), Box::new(part(r)), Box::new(part(r))),
+        2 => Expr::conditional(part(r), part(r), part(r)),
         3 => Expr::Call(Function::Abs, vec![part(r)]),
         4 => Expr::Call(Function::CeilDiv, vec![part(r), part(r)]),
         5 => Expr::Call(Function::Min, (0..1 + r.below(3)).map(|_| part(r)).collect()),

@@ -304,7 +304,7 @@ impl Formulas<'_> {
         let room = self.problem.platform.local_memory().zip(local).map(|(room, bytes)| {
             let some = Expr::binary(BinaryOp::Lt, Expr::Int(0), bytes.clone());
             let fit = quotient(room, max(1, bytes));
-            Expr::Conditional(Box::new(some), Box::new(fit), Box::new(self.busiest.clone()))
+            Expr::conditional(some, fit, self.busiest.clone())
         });
         let bounds = places.into_iter().chain(warps).chain(room);
         let least = bounds.reduce(|a, b| Expr::Call(Function::Min, vec![a, b]));

@@ -174,7 +174,7 @@ impl PutIn<'_> {
                 let c = self.whole(c)?;
                 let a = self.where_is(&c, true, a)?;
                 let b = self.where_is(&c, false, b)?;
-                Some(conditional(c, a, b))
+                Some(Expr::conditional(c, a, b))
             }
             _ => expr.with_parts(|part| self.whole(part)),
         }
@@ -190,7 +190,7 @@ impl PutIn<'_> {
                 return self.whole(own);
             }
             let own = self.where_is(&path, true, own)?;
-            return Some(conditional(path, own, Expr::Int(0)));
+            return Some(Expr::conditional(path, own, Expr::Int(0)));
         }
         self.whole(part)
     }
@@ -279,7 +279,7 @@ impl<'e> Parts<'e> {
             }
             (Some(values), Some(path)) => {
                 let zero = Interval { low: values.low.min(0), high: values.high.max(0) };
-                let slot = self.define(conditional(path.clone(), own, Expr::Int(0)), zero);
+                let slot = self.define(Expr::conditional(path.clone(), own, Expr::Int(0)), zero);
                 self.guarded.insert(slot);
                 Expr::Name(slot)
             }
@@ -305,7 +305,7 @@ impl<'e> Parts<'e> {
                 let a = self.part(a);
                 self.path = Some(self.longer(path, Expr::Not(Box::new(c.clone()))));
                 let b = self.part(b);
-                Some(conditional(c, a, b))
+                Some(Expr::conditional(c, a, b))
             }
             (Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b), Some(_)) => {
                 let a = self.part(a);
@@ -333,7 +333,7 @@ impl<'e> Parts<'e> {
         if longer.size() <= MAX_PATH {
             return longer;
         }
-        let holds = conditional(longer, Expr::Int(1), Expr::Int(0));
+        let holds = Expr::conditional(longer, Expr::Int(1), Expr::Int(0));
         Expr::Name(self.define(holds, Interval { low: 0, high: 1 }))
     }
 
@@ -344,10 +344,6 @@ impl<'e> Parts<'e> {
         self.new.push(expr);
         slot
     }
-}
-
-fn conditional(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
-    Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise))
 }
 
 fn levels(expr: &Expr) -> usize {
@@ -451,7 +447,11 @@ mod tests {
         let mut real = term("B");
         for a in 0..90 {
             let chosen = if a % 7 == 0 { quotient.clone() } else { term("90 // A") * a };
-            real = conditional(term(&format!("A == {a} and (B > 0 or A % 7 != 0)")), chosen, real);
+            real = Expr::conditional(
+                term(&format!("A == {a} and (B > 0 or A % 7 != 0)")),
+                chosen,
+                real,
+            );
         }
         problem.usage.real = real;
         let written = problem.json();

@@ -302,7 +302,7 @@ impl Divisors<'_, '_> {
         let quotient = Expr::binary(BinaryOp::Rem, Expr::Int(1), d.clone());
         let under = self.path.iter().rev().fold(quotient, |e, condition| {
             let (condition, nothing) = (condition.clone(), Expr::Int(0));
-            Expr::Conditional(Box::new(condition), Box::new(e), Box::new(nothing))
+            Expr::conditional(condition, e, nothing)
         });
         let rule = LaunchRule::new(at, LaunchLimit::NoValue, under);
         if !self.found.contains(&rule) {

@@ -112,14 +112,14 @@ impl Merge<'_> {
     fn with_exceptions(&self, form: &Expr, exceptions: &[(i64, Expr)]) -> Expr {
         if exceptions.len() > CHAIN {
             let (low, high) = exceptions.split_at(exceptions.len() / 2);
-            return conditional(
+            return Expr::conditional(
                 self.compared(BinaryOp::Lt, high[0].0),
                 self.with_exceptions(form, low),
                 self.with_exceptions(form, high),
             );
         }
         exceptions.iter().rev().fold(form.clone(), |rest, (value, number)| {
-            conditional(self.compared(BinaryOp::Eq, *value), number.clone(), rest)
+            Expr::conditional(self.compared(BinaryOp::Eq, *value), number.clone(), rest)
         })
     }
 
@@ -145,10 +145,6 @@ impl Merge<'_> {
     fn compared(&self, op: BinaryOp, value: i64) -> Expr {
         Expr::binary(op, self.symbol.clone(), Expr::Int(value))
     }
-}
-
-fn conditional(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
-    Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise))
 }
 
 fn branch(condition: Expr, then: Vec<Node>, otherwise: Vec<Node>) -> Node {

@@ -63,7 +63,7 @@ pub(crate) fn choice(
         (Expr::Int(0), _, otherwise) => otherwise,
         (Expr::Int(_), then, _) => then,
         (_, then, otherwise) if then == otherwise => then,
-        (c, a, b) => Expr::Conditional(Box::new(c), Box::new(a), Box::new(b)),
+        (c, a, b) => Expr::conditional(c, a, b),
     }
 }
 

@@ -193,6 +193,6 @@ fn greatest(a: Expr, b: Expr) -> Expr {
 fn either(condition: Expr, yes: Expr, no: Expr) -> Expr {
     match yes == no {
         true => yes,
-        false => Expr::Conditional(Box::new(condition), Box::new(yes), Box::new(no)),
+        false => Expr::conditional(condition, yes, no),
     }
 }

@@ -123,7 +123,7 @@ impl PolyTerms {
             AtomKind::Zero(a) => self.comparison(BinaryOp::Eq, a)?,
             AtomKind::Choice(c, a, b) => {
                 let (c, a, b) = (self.number(c)?, self.number(a)?, self.number(b)?);
-                Expr::Conditional(Box::new(c), Box::new(a), Box::new(b))
+                Expr::conditional(c, a, b)
             }
             AtomKind::Min(a, b) => call(Function::Min, a, b)?,
             AtomKind::Max(a, b) => call(Function::Max, a, b)?,
