@@ -17,6 +17,7 @@ use tickbound_opencl::steps::{SymbolExpr, has_name};
 use tickbound_opencl::{ReadError, ReaderSetup, extract};
 
 use crate::compiler::{Compiler, request};
+use crate::cuda::UNKNOWN;
 use crate::domain::{self, one_of};
 use crate::draft::Draft;
 use crate::error::ProposeError;
@@ -27,6 +28,18 @@ use crate::names::{few, reserved};
 const MAX_ROUNDS: usize = 16;
 /// Values that are tried for a macro, besides those of its domain.
 const TRIED: [i64; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512];
+
+/// How the error begins that a name in `#if` has no value, which counts as 0.
+pub(crate) const DIVISION: &str = "division by zero in #if";
+
+/// Macros that `#if` computes with and that nothing defines.
+pub(crate) fn undefined(outline: &Outline) -> Vec<String> {
+    let open = outline
+        .macros
+        .iter()
+        .filter(|(name, m)| m.valued && !m.defined && m.default.is_none() && !reserved(name));
+    open.map(|(name, _)| name.clone()).collect()
+}
 
 /// Compiles until nothing is missing. Gives back the kernels.
 pub(crate) fn until_it_compiles(
@@ -132,6 +145,9 @@ impl Compiler<'_> {
             ReadError::Source { what, .. } => {
                 what.contains("address space") && self.generic(draft)
                     || what.starts_with("expected") && joined(draft, self.outline)
+                    || self.specialised(draft, what)
+                    || what.starts_with(DIVISION)
+                        && declare(draft, self.outline, (&undefined(self.outline), &[]))
                     || self.retype(draft)
                     || of_values(what) && (self.raise(draft) || self.bounded(draft))
                     || what.starts_with("#error")
@@ -197,6 +213,52 @@ impl Compiler<'_> {
             draft.note("standard: CL3.0, for pointers that may point to any memory");
         }
         helps
+    }
+
+    /// Gives a guessed argument of a template what an error says that it has to be: a function
+    /// object, a vector, or a value that the source specialises a class for.
+    fn specialised(&self, draft: &mut Draft, what: &str) -> bool {
+        let class = what.split_once("undefined template '").map_or("", |(_, class)| class);
+        let class = class.split('<').next().unwrap_or_default();
+        let class = class.rsplit("::").next().unwrap_or_default();
+        let called = what.starts_with("called object type");
+        let texts = |name: &str, value: &Value| {
+            let is_float = value.get("text").is_some_and(|text| text == "float");
+            let lanes = self.outline.lanes(name);
+            match () {
+                () if *value == UNKNOWN => self.outline.arguments_of(class),
+                () if is_float && called && self.outline.is_functor(name) => {
+                    vec!["std::plus<void>".to_owned()]
+                }
+                () if is_float && what.starts_with("member reference base") && lanes > 1 => {
+                    vec![vector("float", lanes)]
+                }
+                () => Vec::new(),
+            }
+        };
+        let all = draft.defines.iter().flat_map(|(name, value)| {
+            let texts = texts(name, value).into_iter().unique();
+            texts.map(move |text| (name.clone(), text))
+        });
+        for (name, text) in all.collect_vec() {
+            let old = format!("{name} = ");
+            let own = |guess: &String| guess.starts_with(&old);
+            let Some(place) = draft.guesses.iter().position(own) else { continue };
+            let mut trial = draft.clone();
+            trial.define(&name, &text);
+            trial.guesses[place] = format!("{name} = {text}");
+            let fits = match self.kernels(&trial) {
+                Err(ReadError::Source { what: other, .. }) => {
+                    other != what && (class.is_empty() || !other.contains(class))
+                }
+                other => other.is_ok(),
+            };
+            if fits {
+                *draft = trial;
+                return true;
+            }
+        }
+        false
     }
 
     /// Other types for those that are guesses, if it compiles then.

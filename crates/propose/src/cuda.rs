@@ -16,6 +16,7 @@ use tickbound_opencl::reading::{By, KernelSignature, SourceLaunch};
 use tickbound_opencl::steps::{SymbolExpr, has_name};
 use tickbound_opencl::{ReadError, ReaderSetup, Symbol, cuda, extract};
 
+use crate::compile::{DIVISION, undefined};
 use crate::compiler::request;
 use crate::draft::Draft;
 use crate::macros::domain_of;
@@ -26,7 +27,7 @@ use crate::share::in_brackets;
 const GROUP_SIZES: [&str; 3] =
     ["powers_of_two(32, 256)", "powers_of_two(8, 32)", "powers_of_two(4, 16)"];
 /// A number of a template's parameter of which nothing is known.
-const UNKNOWN: i64 = 32;
+pub(crate) const UNKNOWN: i64 = 32;
 
 /// The language of a source: by the end of its name, and by what is in it.
 pub(crate) fn language(path: &Path, outline: &Outline, text: &str) -> Standard {
@@ -61,7 +62,16 @@ pub(crate) fn kernels(
         asked.symbols.entry(name.clone()).or_insert(symbol);
         values.entry(name).or_insert(number);
     }
-    extract::kernels(&asked, Vec::new(), &values, setup)
+    match extract::kernels(&asked, Vec::new(), &values, setup) {
+        Err(ReadError::Source { what, .. }) if what.starts_with(DIVISION) => {
+            for name in undefined(outline) {
+                asked.symbols.entry(name.clone()).or_insert(Symbol { least: 1, greatest: 1 });
+                values.entry(name).or_insert(1);
+            }
+            extract::kernels(&asked, Vec::new(), &values, setup)
+        }
+        kernels => kernels,
+    }
 }
 
 /// Notes headers that no folder has.

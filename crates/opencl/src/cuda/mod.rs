@@ -37,13 +37,23 @@ pub(crate) fn template_arguments(text: &str) -> IndexMap<String, String> {
     parts.filter_map(|one| one.split_once('=')).map(|(n, t)| (n.into(), t.into())).collect()
 }
 
-/// What `<mma.h>` has for matrix operations of a warp, with bodies, to stand before an expanded
-/// source that uses it. A lane holds each of its elements of a fragment once, as the instructions
+/// What `<mma.h>` has for matrix operations of a warp, with bodies. A lane holds each of its elements of a fragment once, as the instructions
 /// `mma.sync` want them (NVIDIA: PTX ISA): a request brings it 4 bytes of a line, of accumulators
 /// two elements, or an element that is larger, and four lanes are next to each other in a line.
 /// Products of 8 bits take half as long as those of 16 bits, of TF32 twice and of 64 bits 16 times
 /// as long (NVIDIA: A100 and H100 whitepapers).
-pub(crate) const MATRIX: &str = include_str!("tickbound_mma.h");
+const MATRIX: &str = include_str!("tickbound_mma.h");
+
+/// What brings copies that a kernel does not wait for (`cuda::memcpy_async`, `cp.async`), with
+/// bodies: a request takes as many bytes as one of the instruction does. Waiting for them has no
+/// price, as for other loads.
+const ASYNC: &str = include_str!("tickbound_async.h");
+
+/// The declarations with bodies that an expanded source needs in front.
+pub(crate) fn bodies(text: &str) -> String {
+    let all = [("wmma", MATRIX), ("memcpy_async", ASYNC)];
+    all.into_iter().filter(|(name, _)| text.contains(name)).map(|(_, bodies)| bodies).collect()
+}
 
 /// Declarations of the vendors' names.
 pub(crate) fn shim(standard: Standard) -> String {

@@ -277,13 +277,30 @@ impl Outline {
         stands
     }
 
+    /// Variables, and what pointers and references to them are called, that a type has.
+    fn variables(&self, name: &str) -> BTreeSet<&str> {
+        let all = self.tokens();
+        let declared = all.windows(3).filter(|w| w[0].is(name));
+        let behind = |token: &Token| token.is("*") || token.is("&");
+        declared.filter_map(|w| if behind(w[1]) { w[2].name() } else { w[1].name() }).collect()
+    }
+
+    /// Whether variables of a type are called as functions are.
+    pub fn is_functor(&self, name: &str) -> bool {
+        self.variables(name).into_iter().any(|variable| self.calls(variable))
+    }
+
+    /// Single arguments of a class template of this name, in order: `traits<Q8>`.
+    pub fn arguments_of(&self, template: &str) -> Vec<String> {
+        let all = self.tokens();
+        let used = all.windows(4).filter(|w| w[0].is(template) && w[1].is("<") && w[3].is(">"));
+        used.map(|w| w[2].text()).collect()
+    }
+
     /// Components of a type of this name, as `.x` or `.s0` of its variables say; 1 without any.
     pub fn lanes(&self, name: &str) -> usize {
         let all = self.tokens();
-        let declared = all.windows(3).filter(|w| w[0].is(name));
-        let declared =
-            declared.filter_map(|w| w[1].name().or_else(|| w[2].name().filter(|_| w[1].is("*"))));
-        let variables: BTreeSet<&str> = declared.collect();
+        let variables = self.variables(name);
         let mut depth = 0_usize;
         let mut lanes = 1;
         let mut base = None;

@@ -31,7 +31,9 @@ pub fn included(
                 continue;
             }
             let paths = folders.iter().map(|folder| folder.join(wanted));
-            let Some(path) = paths.into_iter().find(|path| path.exists()) else { continue };
+            // A folder may have the name of a header: `iterator`.
+            let found_at = paths.into_iter().find(|path| path.exists() && !path.is_dir());
+            let Some(path) = found_at else { continue };
             let inner = read(&path).map_err(|why| {
                 let at = SourcePlace { file: Arc::from(file.as_str()), line, column: 0 };
                 let what = format!("`{wanted}` cannot be included: {why}");

@@ -224,8 +224,9 @@ impl<'r> Expander<'r> {
             let value = |name: &String| (name.clone(), self.value(name, values).to_string());
             let fixed: Vec<_> = self.structural.iter().map(value).collect();
             let mut body = self.names.with_values(&body, &fixed);
-            if body.contains("wmma") {
-                body.insert_str(0, &format!("# 1 \"{DECLARED}\"\n{}", cuda::MATRIX));
+            let bodies = cuda::bodies(&body);
+            if !bodies.is_empty() {
+                body.insert_str(0, &format!("# 1 \"{DECLARED}\"\n{bodies}"));
             }
             let text = text::declare(&body, &self.open, |name| self.value(name, values));
             let arguments = self.names.arguments(self.request, |name| self.value(name, values));

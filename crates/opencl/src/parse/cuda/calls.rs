@@ -7,11 +7,18 @@ use super::super::state::{Tree, operands};
 use super::cursors::{body_of, is_implicit, is_vendors, stands_for_itself, stripped};
 use super::functions::{Callee, own_name};
 use super::groups::{GroupKind, group_kind};
+use super::names::renamed;
 use crate::ast::{CExpr, ExprKind, Type, UnaryOp};
+
+/// Function objects of the vendor and the operators that they are.
+const FUNCTORS: &str = "plus=+ minus=- multiplies=* divides=/ less=< greater=>";
 
 impl<'tu> Tree<'_, 'tu> {
     pub(super) fn cuda_call(&mut self, entity: &Entity<'tu>, operands: &[Entity<'tu>]) -> CExpr {
-        let Some(callee) = entity.get_reference() else {
+        let known = entity.get_reference();
+        let is_open = known.is_none_or(|c| c.get_kind() == EntityKind::NonTypeTemplateParameter);
+        let callee = if is_open { operands.first().and_then(function_in) } else { known };
+        let Some(callee) = callee else {
             return self.unread(entity, "a call through a pointer");
         };
         match callee.get_kind() {
@@ -184,7 +191,12 @@ impl<'tu> Tree<'_, 'tu> {
         callee: &Entity<'tu>,
         operands: &[Entity<'tu>],
     ) -> CExpr {
-        let is_callee = |operand: &&Entity<'tu>| stripped(operand).get_reference() == Some(*callee);
+        let is_callee = |operand: &&Entity<'tu>| {
+            let operand = stripped(operand);
+            // An operand may be a call of the same operator.
+            operand.get_kind() == EntityKind::DeclRefExpr
+                && operand.get_reference() == Some(*callee)
+        };
         let (_, values): (Vec<_>, Vec<_>) = operands.iter().partition(|o| is_callee(o));
         let values: Vec<Entity<'tu>> = values.into_iter().copied().collect();
         let name = callee.get_name().unwrap_or_default();
@@ -193,6 +205,26 @@ impl<'tu> Tree<'_, 'tu> {
         let lambda = values.first().and_then(|v| self.lambda_of(v));
         if let (Some(lambda), "()") = (lambda, sign) {
             return self.lambda_call(entity, (lambda, callee), &values[1..]);
+        }
+        if let ("()", [object, rest @ ..]) = (sign, &values[..]) {
+            // A lambda of the host that captures nothing; its class has the place of the lambda.
+            let class = callee.get_semantic_parent();
+            let start = class.as_ref().map_or(0, |class| self.text.span(class).start);
+            if object.get_type().is_some_and(stands_for_itself)
+                && self.text.slice(start, start + 2) == "[]"
+                && let Some(definition) = body_of(callee)
+            {
+                let arguments = self.arguments(callee, rest);
+                let bound = std::collections::HashMap::new();
+                let callee = Callee { entity: definition, bound, this: None };
+                return self.call_of(entity, callee, arguments);
+            }
+            let name = class.and_then(|class| class.get_name());
+            if let Some(sign) = name.and_then(|name| renamed(FUNCTORS, &name))
+                && is_vendors(callee)
+            {
+                return self.plain_operator(entity, sign, rest);
+            }
         }
         if is_vendors(callee) || is_implicit(callee) || body_of(callee).is_none() {
             return self.plain_operator(entity, sign, &values);
@@ -247,6 +279,9 @@ impl<'tu> Tree<'_, 'tu> {
         operands: &[Entity<'tu>],
     ) -> CExpr {
         let ty = self.expression_type(entity);
+        // Arguments of a template are in front of those of the constructor.
+        let count = callee.get_arguments().map_or(0, |all| all.len());
+        let operands = &operands[operands.len().saturating_sub(count)..];
         let own = |o: &&Entity<'tu>| !self.text.of(o).is_empty();
         let given: Vec<Entity<'tu>> = operands.iter().filter(own).copied().collect();
         let copies = callee.is_copy_constructor() || callee.is_move_constructor();
@@ -269,21 +304,34 @@ impl<'tu> Tree<'_, 'tu> {
                 }
                 self.expr(entity, ExprKind::List(items))
             }
-            _ => self.unread(entity, "a constructor"),
+            _ => match body_of(callee).filter(|_| !implicit) {
+                Some(definition) => {
+                    let arguments = self.arguments(callee, operands);
+                    self.constructed_value(entity, definition, arguments)
+                }
+                None => self.unread(entity, "a constructor"),
+            },
         }
     }
 }
 
 /// Whether the members of what is constructed have no initial values in their class.
 fn has_no_initial_values(entity: &Entity<'_>) -> bool {
-    let class = entity.get_type().and_then(|ty| ty.get_canonical_type().get_declaration());
-    class.is_none_or(|class| {
-        let fields = class.get_children();
-        let mut fields = fields.iter().filter(|child| child.get_kind() == EntityKind::FieldDecl);
-        fields.all(|field| {
+    let fields = entity.get_type().and_then(|ty| ty.get_canonical_type().get_fields());
+    fields.is_none_or(|fields| {
+        fields.iter().all(|field| {
             let lengths = field.get_type().is_some_and(|ty| ty.get_size().is_some());
             lengths || operands(field).is_empty()
         })
+    })
+}
+
+/// The function that a parameter of a template is in an instance.
+fn function_in<'tu>(callee: &Entity<'tu>) -> Option<Entity<'tu>> {
+    let own = callee.get_reference().filter(|own| own.get_kind() == EntityKind::FunctionDecl);
+    own.or_else(|| match operands(callee).as_slice() {
+        [one] => function_in(one),
+        _ => None,
     })
 }
 

@@ -98,17 +98,26 @@ impl<'tu> Tree<'_, 'tu> {
         let object = variable_of(&variable);
         let call = self.method_of(&init, &callee, object, &operands(&init));
         let none = self.with_kind(&init, ExprKind::Int(0), INT);
-        let done = CVariable {
-            id: self.next_id(),
-            name: format!("{}_constructed", variable.name),
-            ty: INT,
-            space: AddressSpace::Private,
-            read_only: false,
-            init: Some(self.sequence(&init, vec![CExpr { ty: Type::Void, ..call }, none])),
-            at: variable.at.clone(),
-        };
-        all.extend([variable, done]);
+        let done = self.unnamed(entity, &format!("{}_constructed", variable.name), INT);
+        let value = self.sequence(&init, vec![CExpr { ty: Type::Void, ..call }, none]);
+        all.extend([variable, CVariable { init: Some(value), ..done }]);
         true
+    }
+
+    /// A constructor with a body as an expression: a function with a variable, the constructor as
+    /// a method of it, and its value.
+    pub(super) fn constructed_value(
+        &mut self,
+        entity: &Entity<'tu>,
+        constructor: Entity<'tu>,
+        arguments: Vec<CExpr>,
+    ) -> CExpr {
+        let ty = self.expression_type(entity);
+        if unreadable(&ty).is_some() || holds_pointer(&ty) {
+            return self.unread(entity, "a constructor");
+        }
+        let bound = std::collections::HashMap::new();
+        self.call_of(entity, Callee { entity: constructor, bound, this: None }, arguments)
     }
 
     /// What a constructor gives to members before its body: `: x(a), y(b)`.

@@ -167,7 +167,10 @@ impl<'tu> Tree<'_, 'tu> {
     /// A variable of program scope that is used.
     fn global(&mut self, declaration: &Entity<'tu>) {
         let known = self.variables.contains_key(&declaration.get_canonical_entity());
-        if !known && !has_shared(declaration) {
+        if !known && is_texture(declaration) {
+            let texture = self.declaration(declaration);
+            self.cuda.added.push(texture);
+        } else if !known && !has_shared(declaration) {
             let variable = self.initialised(declaration);
             self.cuda.spans.push(self.text.span(declaration));
             self.cuda.unit.globals.push(variable);
@@ -315,7 +318,10 @@ impl<'tu> Tree<'_, 'tu> {
                 if !is_vendors(&declaration) {
                     return self.foreign_layout(ty, &declaration);
                 }
-                vendors_type(&name)
+                match name.as_str() {
+                    "texture" => Some(texture_reference(&ty.get_display_name())),
+                    name => vendors_type(name),
+                }
             }
             TypeKind::Typedef
                 if ["cudaTextureObject_t", "cudaSurfaceObject_t"]
@@ -351,6 +357,18 @@ impl<'tu> Tree<'_, 'tu> {
         }
         unclear.then(|| Type::Other(format!("{name}, whose layout is not read")))
     }
+}
+
+/// The image that a texture reference is, `texture<float, 2, ..>`.
+fn texture_reference(name: &str) -> Type {
+    let dimensions = name.split(',').nth(1).map_or("1", str::trim);
+    Type::Other(format!("image{}d_t", dimensions.trim_end_matches('>')))
+}
+
+/// Whether a variable is a texture reference, which the host binds to memory.
+fn is_texture(declaration: &Entity<'_>) -> bool {
+    let ty = declaration.get_type().map(|ty| ty.get_canonical_type().get_display_name());
+    ty.is_some_and(|ty| ty.starts_with("texture<"))
 }
 
 /// Whether a variable lies in memory that a kernel accesses.

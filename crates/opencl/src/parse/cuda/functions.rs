@@ -6,7 +6,9 @@ use clang::{Entity, EntityKind, TemplateArgument};
 
 use super::super::state::{Tree, operands};
 use super::cursors::{is_global, is_reference, parameters_of, stands_for_itself};
-use crate::ast::{AddressSpace, CExpr, CFunction, CStmt, CVariable, ExprKind, Type, UnaryOp};
+use crate::ast::{
+    AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, Type, UnaryOp,
+};
 use crate::preprocess::DECLARED;
 use crate::read::is_pure;
 
@@ -47,11 +49,19 @@ impl<'tu> Tree<'_, 'tu> {
         let mut object = None;
         let method = callee.entity.get_kind() != EntityKind::LambdaExpr;
         if let Some(this) = callee.this.take_if(|_| method) {
-            let kept = is_simple(&this) || matches!(this.kind, ExprKind::List(_));
-            object = Some(if kept { Passing::Place(this) } else { Passing::Pointer });
-            if let Some(Passing::Pointer) = object {
-                return self.unread(entity, "a method of what is no variable");
-            }
+            let ty = this.ty.clone();
+            let way = if is_simple(&this) || matches!(this.kind, ExprKind::List(_)) {
+                Passing::Place(this)
+            } else if holds_pointer(&ty) {
+                return self.unread(entity, "a structure that holds pointers");
+            } else if is_place(&this) {
+                passed.push(address_of(this));
+                Passing::Pointer
+            } else {
+                passed.push(this);
+                Passing::Value
+            };
+            object = Some((way, ty));
         }
         for (parameter, argument) in parameters.iter().zip(arguments) {
             let way = self.passing(parameter, &argument);
@@ -92,11 +102,7 @@ impl<'tu> Tree<'_, 'tu> {
             if is_simple(argument) {
                 return Passing::Place(argument.clone());
             }
-            let place = matches!(
-                argument.kind,
-                ExprKind::Index(..) | ExprKind::Member { .. } | ExprKind::Unary(UnaryOp::Deref, _)
-            );
-            if place {
+            if is_place(argument) {
                 return Passing::Pointer;
             }
         }
@@ -109,7 +115,7 @@ impl<'tu> Tree<'_, 'tu> {
         (callee, result): (Callee<'tu>, Type),
         parameters: &[Entity<'tu>],
         ways: Vec<Passing>,
-        object: Option<Passing>,
+        object: Option<(Passing, Type)>,
     ) -> String {
         let mut bound: Vec<(&String, &ExprKind)> =
             callee.bound.iter().map(|(name, e)| (name, &e.kind)).collect();
@@ -132,16 +138,34 @@ impl<'tu> Tree<'_, 'tu> {
             std::mem::take(&mut self.depth),
         );
         self.cuda.refers = is_reference(callee.entity.get_result_type());
-        if let Some(Passing::Place(this)) = object {
-            self.cuda.this = Some(this);
+        let (mut declared, made_alone) = (Vec::new(), object.is_none());
+        match object {
+            Some((Passing::Place(this), _)) => self.cuda.this = Some(this),
+            Some((way, ty)) => {
+                let this =
+                    self.object_parameter(&callee.entity, matches!(way, Passing::Pointer), ty);
+                declared.push(this);
+            }
+            None => {}
         }
-        let mut declared = Vec::new();
+        let is_value = callee.entity.get_kind() == EntityKind::Constructor && made_alone;
+        let made = is_value.then(|| self.unnamed(&callee.entity, "made", result.clone()));
+        if let Some(made) = &made {
+            self.cuda.this = Some(variable_of(made));
+        }
         for (parameter, way) in parameters.iter().zip(ways) {
             self.parameter(parameter, way, &mut declared);
         }
         let mut function = self.defined(&callee.entity, name.clone(), declared);
-        if callee.entity.get_result_type().is_none() {
+        if made.is_some() || callee.entity.get_result_type().is_none() {
             function.result = result;
+        }
+        if let Some(made) = made {
+            let at = made.at.clone();
+            let value = CStmtKind::Return(Some(variable_of(&made)));
+            let declared = CStmtKind::Declare(vec![made]);
+            function.body.insert(0, CStmt { kind: declared, at: at.clone() });
+            function.body.push(CStmt { kind: value, at });
         }
         (self.cuda.bound, self.cuda.this, self.cuda.refers, self.depth) = outer;
         self.cuda.places = places;
@@ -149,6 +173,31 @@ impl<'tu> Tree<'_, 'tu> {
         self.variables.retain(|entity, _| before.contains_key(entity) || is_global(entity));
         self.cuda.unit.functions.insert(name.clone(), function);
         name
+    }
+
+    /// A parameter for the object of a method, or a pointer to it.
+    fn object_parameter(&mut self, method: &Entity<'tu>, pointer: bool, ty: Type) -> CVariable {
+        let ty = match pointer {
+            true => Type::Pointer(AddressSpace::Generic, Box::new(ty)),
+            false => ty,
+        };
+        let variable = self.unnamed(method, "this", ty);
+        let this = if pointer { deref(&variable) } else { variable_of(&variable) };
+        self.cuda.this = Some(this);
+        variable
+    }
+
+    /// A private variable that the source does not declare.
+    pub(super) fn unnamed(&mut self, at: &Entity<'tu>, name: &str, ty: Type) -> CVariable {
+        CVariable {
+            id: self.next_id(),
+            name: name.to_owned(),
+            ty,
+            space: AddressSpace::Private,
+            read_only: false,
+            init: None,
+            at: self.at(at),
+        }
     }
 
     /// The name of a function, with a number if another one has it.
@@ -206,8 +255,7 @@ impl<'tu> Tree<'_, 'tu> {
             EntityKind::Constructor => self.member_initialisers(entity),
             _ => Vec::new(),
         };
-        let body: Vec<CStmt> = body.map(|body| self.body(body)).unwrap_or_default();
-        all.extend(body);
+        all.extend(body.map(|body| self.body(body)).unwrap_or_default());
         let mut result = entity.get_result_type().map_or(Type::Void, |ty| self.type_of(ty));
         if is_reference(entity.get_result_type()) {
             result = Type::Pointer(AddressSpace::Generic, Box::new(result));
@@ -307,6 +355,14 @@ pub(super) fn is_simple(e: &CExpr) -> bool {
         ExprKind::Unary(UnaryOp::Deref, pointer) => matches!(pointer.kind, ExprKind::Variable(..)),
         _ => false,
     }
+}
+
+/// Whether an expression is a place in memory that has to be computed.
+fn is_place(e: &CExpr) -> bool {
+    matches!(
+        e.kind,
+        ExprKind::Index(..) | ExprKind::Member { .. } | ExprKind::Unary(UnaryOp::Deref, _)
+    )
 }
 
 /// `&e`, or the pointer that `e` is behind.

@@ -14,8 +14,14 @@ pub(super) enum GroupKind {
     Tile(i64),
     /// All items of the launch.
     Grid,
+    /// The items of a warp that are active.
+    Active,
     /// A group whose items are not known.
     Other,
+    /// A pipeline of copies, which no item waits for.
+    Pipeline,
+    /// A barrier of a block as an object.
+    Barrier,
 }
 
 /// The kind of group that a type is; `None` of other types.
@@ -24,6 +30,12 @@ pub(super) fn group_kind(ty: clang::Type<'_>) -> Option<GroupKind> {
     let pointee = canonical.get_pointee_type().map(|ty| ty.get_canonical_type());
     let name = pointee.unwrap_or(canonical).get_display_name();
     let name = name.strip_prefix("const ").unwrap_or(&name);
+    let object = |kind: &str| name.strip_prefix("cuda::")?.strip_prefix(kind)?.strip_prefix('<');
+    match (object("pipeline"), object("barrier")) {
+        (Some(_), _) => return Some(GroupKind::Pipeline),
+        (_, Some(_)) => return Some(GroupKind::Barrier),
+        _ => {}
+    }
     let name = name.strip_prefix("cooperative_groups::")?;
     let size = name.strip_prefix("thread_block_tile<").map(|rest| {
         let digits = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
@@ -33,7 +45,8 @@ pub(super) fn group_kind(ty: clang::Type<'_>) -> Option<GroupKind> {
         "thread_block" => GroupKind::Block,
         "grid_group" => GroupKind::Grid,
         _ if name.starts_with("thread_block_tile<") => size.unwrap_or(GroupKind::Other),
-        "thread_group" | "coalesced_group" => GroupKind::Other,
+        "coalesced_group" => GroupKind::Active,
+        "thread_group" => GroupKind::Other,
         _ => return None,
     })
 }
@@ -48,7 +61,9 @@ impl<'tu> Tree<'_, 'tu> {
     ) -> CExpr {
         let one = self.cuda.dimensions == 1;
         match (kind, name) {
-            (GroupKind::Block, "sync") => self.barrier(entity),
+            (GroupKind::Block, "sync" | "wait" | "wait_prior")
+            | (GroupKind::Barrier, "wait" | "arrive_and_wait") => self.barrier(entity),
+            (GroupKind::Pipeline | GroupKind::Barrier, _) => self.sequence(entity, Vec::new()),
             (GroupKind::Block, "thread_rank") => {
                 self.plain_call(entity, "get_local_linear_id", Vec::new())
             }
@@ -69,6 +84,18 @@ impl<'tu> Tree<'_, 'tu> {
                 self.in_dimension(entity, "get_global_size", 0)
             }
             (GroupKind::Grid, "sync") => self.unread(entity, "a barrier of all groups"),
+            // Those below the item among the bits of all that are active.
+            (GroupKind::Active, "thread_rank" | "size" | "num_threads") => {
+                let one = self.with_kind(entity, ExprKind::Int(1), INT);
+                let active = self.warp_function(entity, "ballot", vec![one]);
+                self.plain_call(entity, "popcount", vec![active])
+            }
+            (GroupKind::Active, "sync") => self.plain_call(entity, "__syncwarp", Vec::new()),
+            (GroupKind::Active, "shfl" | "shfl_down" | "any" | "ballot") => {
+                self.warp_function(entity, &name.replace("shfl", "shuffle"), arguments)
+            }
+            // Its operator is taken to cost as much as an addition.
+            (GroupKind::Active, "reduce") => self.warp_function(entity, "reduce_add", arguments),
             (GroupKind::Tile(items), _) => self.tile_function(entity, (items, name), arguments),
             _ => self.unread(entity, format!("`{name}` of a cooperative group")),
         }

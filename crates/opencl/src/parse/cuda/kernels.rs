@@ -172,9 +172,8 @@ impl<'tu> Tree<'_, 'tu> {
         for parameter in &mut parameters {
             parameter.read_only |= self.cuda.read_only.contains(&parameter.id);
         }
-        if let Some(shared) = self.cuda.shared.take() {
-            parameters.push(shared);
-        }
+        parameters.extend(self.cuda.shared.take());
+        parameters.append(&mut self.cuda.added);
         CFunction { kernel: true, parameters, ..function }
     }
 

@@ -15,7 +15,9 @@ const SAME: &str = "\
     __log10f=native_log10 __sinf=native_sin __cosf=native_cos __tanf=native_tan \
     __powf=native_powr __fdividef=native_divide __frcp=native_recip __fsqrt=sqrt \
     __frsqrt=native_rsqrt __drcp=native_recip __dsqrt=sqrt __fmaf=fma __fma=fma __hfma=fma \
-    __hfma2=fma hexp=exp h2exp=exp hsqrt=sqrt hrsqrt=rsqrt hlog=log __habs=fabs __habs2=fabs \
+    __hfma2=fma hexp=exp h2exp=exp hexp2=exp2 hexp10=exp10 hsqrt=sqrt h2sqrt=sqrt hrsqrt=rsqrt \
+    h2rsqrt=rsqrt hlog=log h2log=log hlog2=log2 hlog10=log10 hsin=sin hcos=cos htanh=tanh \
+    hrcp=native_recip hfloor=floor hceil=ceil hrint=rint htrunc=trunc __habs=fabs __habs2=fabs \
     __hmax=fmax __hmax2=fmax __hmin=fmin __hmin2=fmin umin=min umax=max llmin=min llmax=max \
     ullmin=min ullmax=max labs=abs __popc=popcount __popcll=popcount __clz=clz __clzll=clz \
     __ffs=ctz __ffsll=ctz __brev=bit_reverse __brevll=bit_reverse __mul24=mul24 __umul24=mul24 \
@@ -23,9 +25,11 @@ const SAME: &str = "\
     __usad=abs_diff __dp4a=dot_acc_sat __byte_perm=bitselect __funnelshift_l=rotate \
     __funnelshift_r=rotate __float_as_int=as_int __float_as_uint=as_uint __int_as_float=as_float \
     __uint_as_float=as_float __double_as_longlong=as_long __longlong_as_double=as_double \
-    __half_as_ushort=as_ushort __ushort_as_half=as_half rcbrt=cbrt normcdf=erfc erfinv=erfc \
+    __half_as_ushort=as_ushort __ushort_as_half=as_half \
+    __bfloat16_as_ushort=as_ushort __ushort_as_bfloat16=as_half rcbrt=cbrt normcdf=erfc erfinv=erfc \
     erfcinv=erfc erfcx=erfc rhypot=hypot lround=round llrint=rint lrint=rint nearbyint=rint \
     finite=isfinite __isnan=isnan __isinf=isinf norm3df=length rnorm3df=length \
+    __pipeline_commit=mem_fence __pipeline_wait_prior=mem_fence \
     __threadfence=mem_fence __threadfence_block=mem_fence __threadfence_system=mem_fence \
     cudaGridDependencySynchronize=mem_fence cudaTriggerProgrammaticLaunchCompletion=mem_fence \
     tb_lane=get_sub_group_local_id __syncwarp=__syncwarp __nanosleep=mem_fence printf=printf";
@@ -43,19 +47,26 @@ const OPERATORS: [(&str, CBinaryOp); 4] = [
     ("__fadd __dadd __hadd __hadd2", CBinaryOp::Add),
     ("__fsub __dsub __hsub __hsub2", CBinaryOp::Sub),
     ("__fmul __dmul __hmul __hmul2", CBinaryOp::Mul),
-    ("__fdiv __ddiv __hdiv", CBinaryOp::Div),
+    ("__fdiv __ddiv __hdiv __h2div", CBinaryOp::Div),
 ];
 
 /// Functions of truth values of two numbers.
-const COMPARISONS: [(&str, CBinaryOp); 3] =
-    [("__hgt", CBinaryOp::Gt), ("__hlt", CBinaryOp::Lt), ("__heq", CBinaryOp::Eq)];
+const COMPARISONS: [(&str, CBinaryOp); 6] = [
+    ("__hgt", CBinaryOp::Gt),
+    ("__hlt", CBinaryOp::Lt),
+    ("__heq", CBinaryOp::Eq),
+    ("__hge", CBinaryOp::Ge),
+    ("__hle", CBinaryOp::Le),
+    ("__hne", CBinaryOp::Ne),
+];
 
 /// Conversions of one number, by the types in their names.
 const CONVERSIONS: &str = "\
     __float2int __float2uint __float2ll __float2ull __double2int __double2uint __double2ll \
     __double2ull __int2float __uint2float __ll2float __ull2float __int2double __uint2double \
     __ll2double __ull2double __double2float __float2half __half2float __half22float2 \
-    __float22half2 __int2half __double2half __float2bfloat16 __bfloat162float __float22bfloat162 \
+    __float22half2 __int2half __uint2half __short2half __half2int __half2uint __half2short \
+    __double2half __float2bfloat16 __bfloat162float __float22bfloat162 \
     __bfloat1622float2";
 
 /// Vectors of two out of one number, or of two.
@@ -83,11 +94,12 @@ const VOTING_BARRIERS: &str = "__syncthreads_or=any __syncthreads_and=all \
     __syncthreads_count=reduce_add";
 
 /// What is refused, by how names begin, and what it is.
-const REFUSED: [(&str, &str); 8] = [
+const REFUSED: [(&str, &str); 9] = [
     ("sincospi", "a function with two results"),
     ("texCubemap", "a cube of textures"),
     ("tex2Dgather", "a gathering load of a texture"),
     ("curand", "a generator of random numbers"),
+    ("hiprand", "a generator of random numbers"),
     ("__nv_", "a function of the vendor's library"),
     ("__trap", "a trap"),
     ("malloc", "memory that the device allocates"),
@@ -98,7 +110,7 @@ const REFUSED: [(&str, &str); 8] = [
 const BARRIER_FLAGS: i64 = 3;
 
 /// The second name of `first=second` in a list.
-fn renamed(names: &'static str, name: &str) -> Option<&'static str> {
+pub(super) fn renamed(names: &'static str, name: &str) -> Option<&'static str> {
     let pairs = names.split_whitespace().filter_map(|pair| pair.split_once('='));
     pairs.into_iter().find(|(known, _)| *known == name).map(|(_, other)| other)
 }
@@ -367,6 +379,8 @@ impl<'tu> Tree<'_, 'tu> {
             ExprKind::Unary(UnaryOp::Minus, Box::new(first()?))
         } else if lists(CONVERSIONS, name) {
             ExprKind::Cast(Box::new(first()?))
+        } else if lists("move forward", name) {
+            return first();
         } else if lists(PAIRS, name) || name.starts_with("make_") {
             ExprKind::List(arguments.to_vec())
         } else if let Some(part) = name.strip_prefix("__low2").or(name.strip_prefix("__high2")) {

@@ -34,6 +34,8 @@ pub(in crate::parse) struct CudaTree<'tu> {
     pub(super) read_only: HashSet<VariableId>,
     /// Dynamic shared memory: a parameter of the kernel.
     pub(super) shared: Option<CVariable>,
+    /// Texture references: parameters of the kernel behind its own.
+    pub(super) added: Vec<CVariable>,
     /// What has been read.
     pub(super) unit: Unit,
     /// Where the text stands that has been read.
