@@ -891,6 +891,40 @@ fn least_values_that_compile() {
     }
 }
 
+/// Arguments of templates that nothing in the file uses, and macros that `#if` divides by.
+#[test]
+fn arguments_of_templates_are_what_the_source_does_with_them() {
+    let defines = |text: &str| {
+        let proposal = of_text(text, &request()).unwrap();
+        assert_eq!(proposal.fault, None, "{text}");
+        let guesses = proposal.notes.into_iter().find(|note| note.starts_with("guesses"));
+        (proposal.problem["kernel"]["defines"].clone(), guesses.unwrap_or_default())
+    };
+    let at = "int i = threadIdx.x + blockIdx.x * blockDim.x;";
+    let text = format!(
+        "template <class T, class F> __global__ void k(T *x, F f) {{ {at} x[i] = f(x[i], x[0]); }}"
+    );
+    let (found, guesses) = defines(&text);
+    assert_eq!(found, json!({ "T": { "text": "float" }, "F": { "text": "std::plus<void>" } }));
+    assert!(guesses.contains("T = float, a type; F = std::plus<void>"), "{guesses}");
+    let text = format!(
+        "template <class C> __global__ void k(C *x) {{ {at} C c = x[i]; x[i].x = c.x + c.y; }}"
+    );
+    assert_eq!(defines(&text).0, json!({ "C": { "text": "float2" } }));
+    let text = format!(
+        "enum Kind {{ A = 3, B = 8 }}; template <Kind K> struct Of;\n\
+         template <> struct Of<B> {{ static const int n = 4; }};\n\
+         template <Kind K> __global__ void k(float *x) {{ {at} x[i] = Of<K>::n; }}"
+    );
+    assert_eq!(defines(&text).0, json!({ "K": { "text": "B" } }));
+    let text = format!(
+        "#if 64 % BLOCK_SIZE == 0\n#define LAST 1\n#else\n#define LAST 0\n#endif\n\
+         __global__ void k(float *x) {{ {at} x[i] = LAST + BLOCK_SIZE; }}"
+    );
+    let problem = of_text(&text, &request()).unwrap().problem;
+    assert!(problem["parameters"]["BLOCK_SIZE"].is_string(), "{problem}");
+}
+
 #[test]
 fn other_languages_and_plain_macros_are_named() {
     let cuda = "__global__ void k(float *x) { x[threadIdx.x + blockIdx.x * blockDim.x] = 1; }";

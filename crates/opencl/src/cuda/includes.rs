@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::lines::{include_name, quote};
+use crate::preprocess::is_library;
 
 /// Most files in the place of `#include` lines, those inside others counted again.
 const MAX_FILES: usize = 1024;
@@ -59,7 +60,7 @@ impl Inlined<'_> {
         for (line, number) in source.lines().zip(2_u32..) {
             match include_name(line) {
                 None => text.push_str(line),
-                Some(wanted) => match self.file(name, wanted) {
+                Some(wanted) => match self.file(name, wanted).filter(|_| !is_library(wanted)) {
                     Some(path) if self.files < MAX_FILES && text.len() < MAX_BYTES => {
                         self.put(&path, text, depth);
                         text.push_str(&format!("# {number} {}\n", quote(name)));

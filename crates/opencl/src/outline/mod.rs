@@ -68,7 +68,7 @@ pub struct Outline {
 }
 
 /// Bytes of the largest text that is scanned. The outline of a larger one is empty.
-const LARGEST: usize = 1 << 20;
+const LARGEST: usize = 4 << 20;
 /// How far back a declaration begins, and how far an attribute or the name after it goes, in
 /// tokens. What is farther counts as a declaration.
 const FAR: usize = 256;

@@ -27,7 +27,7 @@ pub fn included(
     let mut open = vec![(name.to_owned(), text.to_owned())];
     while let Some((file, text)) = open.pop() {
         for (line, wanted) in lines(&text) {
-            if found.contains_key(wanted) {
+            if found.contains_key(wanted) || is_library(wanted) {
                 continue;
             }
             let paths = folders.iter().map(|folder| folder.join(wanted));
@@ -44,6 +44,11 @@ pub fn included(
         }
     }
     Ok(found)
+}
+
+/// Whether a header is of a library of templates, which are not read: megabytes of text.
+pub(crate) fn is_library(wanted: &str) -> bool {
+    wanted.split('/').any(|part| matches!(part, "cub" | "cub.cuh" | "thrust" | "cutlass" | "cute"))
 }
 
 fn read(path: &Path) -> Result<String, String> {

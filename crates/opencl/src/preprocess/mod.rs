@@ -42,6 +42,7 @@ pub use included::included;
 use together::Copies;
 
 pub(crate) use declared::DECLARED;
+pub(crate) use included::is_library;
 pub(crate) use text::SYMBOLS;
 pub use unroll::Said;
 

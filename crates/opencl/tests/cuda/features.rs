@@ -144,6 +144,35 @@ fn constructors_are_methods() {
 }
 
 #[test]
+fn values_of_constructors_and_objects_in_memory() {
+    // Template arguments in front of `()` are none of the constructor.
+    let steps = shown(
+        "template <class T, int N> struct V { T x[N]; };\n\
+         struct P { int at; float v; __device__ P(int i, float w) : at(i) { v = w * w; } \
+           __device__ float of(float y) const { return v + y; } };\n\
+         __device__ P made(int i, float v) { return P(i + 1, v); }\n\
+         __global__ void k(float *o, const P *p, int i) {\n\
+           o[0] = p[i].of(2);\n\
+           o[1] = made(threadIdx.x, o[2]).of(3);\n\
+           auto v = V<float, 4>(); v.x[0] = o[3]; o[4] = v.x[0];\n\
+         }",
+    );
+    insta::assert_snapshot!(steps, @r"
+    o, p, i
+       2  load global p 4 items [0]
+       2  1 Real
+       5  store global o 4 items [0]
+       6  load global o 4 items [0]
+       3  1 Integer
+       2  1 RealMultiply
+       2  1 Real
+       6  store global o 4 items [0]
+       7  load global o 4 items [0]
+       7  store global o 4 items [0]
+    ");
+}
+
+#[test]
 fn textures_are_images() {
     let text = "__global__ void k(float *o, cudaTextureObject_t t, int w) {\n\
                   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;\n\
@@ -160,6 +189,139 @@ fn textures_are_images() {
        5  1 Index
        5  load global t 4 items [1]
        5  store global o 4 items [0]
+    ");
+}
+
+#[test]
+fn texture_references_are_arguments() {
+    let text = "texture<float, 2, cudaReadModeElementType> plane; texture<int4> line;\n\
+                __device__ float at(int x, int y) { return tex2D(plane, x, y); }\n\
+                __global__ void k(float *o) {\n\
+                  o[0] = at(threadIdx.x, 1) + tex1Dfetch(line, 3).x;\n}\n";
+    insta::assert_snapshot!(shown(text), @r"
+    o, plane, line
+       2  load global plane 4 items [1]
+       4  load global line 4x4 items [0]
+       4  1 Real
+       4  store global o 4 items [0]
+    ");
+}
+
+#[test]
+fn function_objects_are_operators() {
+    // A function as an argument of a template, a lambda of the host, a function object.
+    let text = "typedef float (*Function)(float);\n\
+                __device__ float twice(float x) { return x + x; }\n\
+                template <Function F> __device__ float applied(float x) { return F(x); }\n\
+                template <class T, class F, class G> __global__ void k(T *o, F f, G g) {\n\
+                  o[0] = f(o[1], o[2]); o[3] = g(o[4]); o[5] = applied<twice>(o[6]); }\n\
+                void run(float *o) { auto g = [] __device__ (float x) { return x * x; };\n\
+                  k<<<1, 32>>>(o, std::plus<float>(), g); }\n";
+    insta::assert_snapshot!(shown(text), @r"
+    o
+       5  load global o 4 items [0]
+       5  load global o 4 items [0]
+       5  1 Real
+       5  store global o 4 items [0]
+       5  load global o 4 items [0]
+       6  1 RealMultiply
+       5  store global o 4 items [0]
+       5  load global o 4 items [0]
+       2  1 Real
+       5  store global o 4 items [0]
+    ");
+}
+
+#[test]
+fn vectors_of_hip_have_operators() {
+    let text = "__global__ void k(float4 *o, int2 *p) {\n\
+                  o[0] = o[1] * o[1] + o[2] * 2.0f - -o[3];\n\
+                  o[4] += o[5]; p[0] = 3 * p[1]; p[2] *= 2;\n}\n";
+    insta::assert_snapshot!(wrapped(&CudaCase::text(text).hip()), @r"
+    o, p
+       2  load global o 4x4 items [0]
+       2  load global o 4x4 items [0]
+       2  1 RealMultiply of 4
+       2  load global o 4x4 items [0]
+       2  2 Real of 4
+       2  load global o 4x4 items [0]
+       2  2 Real of 4
+       2  store global o 4x4 items [0]
+       3  load global o 4x4 items [0]
+       3  load global o 4x4 items [0]
+       3  1 Real of 4
+       3  store global o 4x4 items [0]
+       3  load global p 4x2 items [0]
+       3  1 IntegerMultiply of 2
+       3  store global p 4x2 items [0]
+       3  load global p 4x2 items [0]
+       3  1 IntegerMultiply of 2
+       3  store global p 4x2 items [0]
+    ");
+    insta::assert_snapshot!(shown(text), @r"
+    k.cu:2:
+    invalid operands to binary expression ('float4' and 'float4');
+    correct the source
+    ");
+}
+
+#[test]
+fn copies_that_no_item_waits_for() {
+    let text = "#include <cuda/pipeline>\n#include <cuda/barrier>\n\
+                namespace cg = cooperative_groups;\n\
+                __global__ void k(float *o, const float *a) {\n\
+                  __shared__ alignas(16) float s[256]; int i = threadIdx.x;\n\
+                  __shared__ cuda::barrier<cuda::thread_scope_block> b;\n\
+                  const auto all = cuda::aligned_size_t<16>(sizeof(float4));\n\
+                  cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();\n\
+                  pipe.producer_acquire();\n\
+                  cuda::memcpy_async(&s[4 * i], &a[4 * i], all, pipe);\n\
+                  cuda::memcpy_async(&s[i], &a[i], sizeof(float), pipe);\n\
+                  pipe.producer_commit(); pipe.consumer_wait();\n\
+                  auto token = b.arrive(); b.wait(std::move(token));\n\
+                  cg::memcpy_async(cg::this_thread_block(), s, a, 512);\n\
+                  cg::wait(cg::this_thread_block());\n\
+                  __pipeline_memcpy_async(s + i, a + i, 8); __pipeline_commit();\n\
+                  o[i] = s[i];\n}\n";
+    let case = CudaCase::text(text);
+    insta::assert_snapshot!(wrapped(&case), @r"
+    o, a
+       5  local s:
+    1024 bytes
+      10  2 Index
+      10  1 Integer
+      10  load global a 4x4 items [4]
+      10  store local s 4x4 items [4]
+      11  3 Integer
+      11  load global a 4 items [1]
+      11  store local s 4 items [1]
+      13  barrier
+      14  repeat max(0, (127 - $lid_0) // $local_0 + 1)
+      14    2 Index
+      14    load global a 4 items [1] iterations [$local_0]
+      14    store local s 4 items [1] iterations [$local_0]
+      14    1 Index
+      15  barrier
+      16  2 Index
+      16  2 Integer
+      16  load global a 4x2 items [1]
+      16  store local s 4x2 items [1]
+      17  load local s 4 items [1]
+      17  store global o 4 items [1]
+    ");
+}
+
+#[test]
+fn active_items_of_a_warp_are_a_group() {
+    let text = "__global__ void k(int *o) {\n\
+                  auto g = cooperative_groups::coalesced_threads();\n\
+                  o[1] = g.shfl(g.thread_rank(), 0) + g.size();\n}\n";
+    insta::assert_snapshot!(shown(text), @r"
+    o
+       3  2 Integer
+       3  1 Shuffle
+       3  3 Integer
+       3  store global o 4 items [0]
     ");
 }
 
@@ -284,7 +446,7 @@ fn what_is_not_read_is_refused() {
     };
     let all = [
         "D d; o[d.y] = 1;",
-        "o[C(3).x] = 1;",
+        "cooperative_groups::thread_group g = cooperative_groups::this_thread_block();\no[g.thread_rank()] = 1;",
         "float s, c; sincospif(o[0], &s, &c);",
         "for (int i : {1, 2}) o[i] = 1;",
         "int *p = new int[n];",
@@ -296,8 +458,8 @@ fn what_is_not_read_is_refused() {
     insta::assert_snapshot!(all.join("\n"), @r"
     k.cu:3:
     a variable of type D, whose layout is not read is not read
-    k.cu:3:
-    a constructor is not read
+    k.cu:4:
+    `thread_rank` of a cooperative group is not read
     k.cu:3:
     a function with two results is not read
     k.cu:3:

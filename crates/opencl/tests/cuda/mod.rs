@@ -52,6 +52,12 @@ impl CudaCase {
         self
     }
 
+    /// The same text in HIP.
+    pub fn hip(mut self) -> CudaCase {
+        self.request.standard = Standard::Hip;
+        self
+    }
+
     pub fn dimensions(mut self, dimensions: usize) -> CudaCase {
         self.request.dimensions = dimensions;
         self

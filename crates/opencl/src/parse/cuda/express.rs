@@ -6,7 +6,7 @@ use super::super::state::{Tree, operands};
 use super::super::types::INT;
 use super::cursors::{is_global, is_vendors};
 use super::functions::address_of;
-use crate::ast::{AddressSpace, CExpr, CStmt, CStmtKind, ExprKind, Type, UnaryOp};
+use crate::ast::{AddressSpace, CExpr, CStmt, CStmtKind, CVariable, ExprKind, Type, UnaryOp};
 
 /// Variables of CUDA, and the functions of OpenCL C.
 const IDS: [(&str, &str); 4] = [
@@ -169,7 +169,7 @@ impl<'tu> Tree<'_, 'tu> {
         let known = self.variables.contains_key(&declaration.get_canonical_entity());
         if !known && is_texture(declaration) {
             let texture = self.declaration(declaration);
-            self.cuda.added.push(texture);
+            self.cuda.added.push(CVariable { space: AddressSpace::Private, ..texture });
         } else if !known && !has_shared(declaration) {
             let variable = self.initialised(declaration);
             self.cuda.spans.push(self.text.span(declaration));

@@ -72,7 +72,7 @@ const CONVERSIONS: &str = "\
 /// Vectors of two out of one number, or of two.
 const PAIRS: &str = "\
     __float2half2 __half2half2 __float2bfloat162 __bfloat162bfloat162 __floats2half2 make_half2 \
-    __halves2half2 __floats2bfloat162";
+    __halves2half2 __floats2bfloat162 __halves2bfloat162 make_bfloat162";
 
 /// Loads and stores with a hint for caches.
 const LOADS: &str = "__ldg __ldcs __ldca __ldcg __ldcv __ldlu";
