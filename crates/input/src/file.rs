@@ -24,6 +24,19 @@ pub fn text(path: impl AsRef<Path>) -> io::Result<String> {
     decoded(bytes(path)?)
 }
 
+/// The text of a kernel's source, without a byte-order mark and
+/// [raw quotes](crate::without_raw_quotes). What is no UTF-8 is replaced: compilers take any bytes
+/// in comments.
+///
+/// # Errors
+/// Those of [`bytes`].
+pub fn source(path: impl AsRef<Path>) -> io::Result<String> {
+    let bytes = bytes(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    Ok(crate::without_raw_quotes(text.to_owned()))
+}
+
 /// The bytes of a regular file, or of standard input if the path is `-`.
 ///
 /// # Errors
@@ -162,6 +175,7 @@ mod tests {
         write(b"a\nb\xff\nc");
         let wanted = "line 2 is no UTF-8; save the file as UTF-8".to_owned();
         assert_eq!(error(&path), (ErrorKind::InvalidData, wanted));
+        assert_eq!(source(&path).unwrap(), "a\nb\u{fffd}\nc");
         write(b"");
         assert_eq!(text(&path).unwrap(), "");
     }

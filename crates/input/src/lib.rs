@@ -12,6 +12,6 @@ pub mod named;
 pub mod names;
 mod quoted;
 
-pub use file::{MOST, bytes, decoded, regular, text, within};
+pub use file::{MOST, bytes, decoded, regular, source, text, within};
 pub use json::json;
 pub use quoted::without_raw_quotes;

@@ -82,8 +82,7 @@ impl SourceFiles {
         let mut paths = Vec::new();
         let mut read = |path: &Path| {
             paths.push(path.to_owned());
-            tickbound_input::text(path)
-                .map(tickbound_input::without_raw_quotes)
+            tickbound_input::source(path)
                 .map_err(|error| MeasureError::Read(path.to_owned(), error))
         };
         let path = folder.join(&source.path);
@@ -139,7 +138,7 @@ fn include(
         }
         let read = |folder: &PathBuf| {
             let path = folder.join(&name);
-            tickbound_input::text(&path).ok().map(|text| (path, text))
+            tickbound_input::source(&path).ok().map(|text| (path, text))
         };
         if let Some((path, text)) = folders.iter().find_map(read) {
             included.push((name, text.clone()));

@@ -64,7 +64,7 @@ pub fn attach_with(
     problem.set_group_needs(group_needs(&extracted, &names)?)?;
     problem.settle(&configurations);
     // It was readable a moment ago.
-    let text = tickbound_input::text(&request.path).unwrap_or_default();
+    let text = tickbound_input::source(&request.path).unwrap_or_default();
     // It asks for more than a program does: the values of all arguments that addresses depend on.
     if problem.profile == Profile::Resources {
         let device = Device::of(problem, &configurations);

@@ -14,7 +14,7 @@ use crate::preprocess::included;
 pub fn text_of(files: &mut dyn Iterator<Item = PathBuf>, include: &[PathBuf]) -> Option<String> {
     let (mut text, mut first) = (String::new(), None);
     for path in files {
-        text += &tickbound_input::without_raw_quotes(tickbound_input::text(&path).ok()?);
+        text += &tickbound_input::source(&path).ok()?;
         text.push('\n');
         first.get_or_insert(path);
     }

@@ -215,8 +215,8 @@ impl Compiler<'_> {
         helps
     }
 
-    /// Gives a guessed argument of a template what an error says that it has to be: a function
-    /// object, a vector, or a value that the source specialises a class for.
+    /// Gives a guessed argument of a template the kind that an error is about: a function object, a
+    /// vector, or a value that the source specialises a class for.
     fn specialised(&self, draft: &mut Draft, what: &str) -> bool {
         let class = what.split_once("undefined template '").map_or("", |(_, class)| class);
         let class = class.split('<').next().unwrap_or_default();

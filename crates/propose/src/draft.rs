@@ -366,7 +366,7 @@ fn defined_at(path: &Path, request: &InitRequest, name: &str) -> Option<String> 
         (!rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')).then_some(())
     };
     files.into_iter().find_map(|file| {
-        let text = tickbound_input::text(&file).ok()?;
+        let text = tickbound_input::source(&file).ok()?;
         let line = text.lines().position(|line| defines(line).is_some())? + 1;
         Some(format!("{}:{line}", file.file_name()?.to_string_lossy()))
     })

@@ -363,7 +363,7 @@ fn source_text(path: &Path, folder: &Path, request: &InitRequest) -> Result<Stri
     let before = request.before.iter().map(|name| folder.join(name));
     let include: Vec<_> = request.include.iter().map(|name| folder.join(name)).collect();
     for file in before.clone().chain([path.to_owned()]) {
-        tickbound_input::text(&file)
+        tickbound_input::source(&file)
             .map_err(|error| ProposeError::Source { path: file.display().to_string(), error })?;
     }
     Ok(text_of(&mut before.chain([path.to_owned()]), &include).unwrap_or_default())

@@ -37,9 +37,10 @@ pub(crate) fn template_arguments(text: &str) -> IndexMap<String, String> {
     parts.filter_map(|one| one.split_once('=')).map(|(n, t)| (n.into(), t.into())).collect()
 }
 
-/// What `<mma.h>` has for matrix operations of a warp, with bodies. A lane holds each of its elements of a fragment once, as the instructions
-/// `mma.sync` want them (NVIDIA: PTX ISA): a request brings it 4 bytes of a line, of accumulators
-/// two elements, or an element that is larger, and four lanes are next to each other in a line.
+/// What `<mma.h>` has for matrix operations of a warp, with bodies. A lane holds each of its
+/// elements of a fragment once, as the instructions `mma.sync` want them (NVIDIA: PTX ISA): a
+/// request brings it 4 bytes of a line, of accumulators two elements, or an element that is larger,
+/// and four lanes are next to each other in a line.
 /// Products of 8 bits take half as long as those of 16 bits, of TF32 twice and of 64 bits 16 times
 /// as long (NVIDIA: A100 and H100 whitepapers).
 const MATRIX: &str = include_str!("tickbound_mma.h");

@@ -21,14 +21,12 @@ mod together;
 mod unroll;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tickbound_os::process::ProcessLimits;
 
-use crate::ast::SourcePlace;
 use crate::cuda::{self, CudaNames};
 use crate::error::{Read, ReadError};
 use crate::libclang;
@@ -281,18 +279,10 @@ fn folder(request: &ReadRequest) -> &Path {
 }
 
 fn read(name: &str, path: &Path) -> Read<String> {
-    let bytes = tickbound_input::bytes(path)
+    let text = tickbound_input::source(path)
         .map_err(|error| ReadError::file(name, error.to_string(), "check kernel.opencl"))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
-        let line = u32::try_from(line).unwrap_or(u32::MAX);
-        let at = SourcePlace { file: Arc::from(name), line, column: 0 };
-        ReadError::at(&at, "this is not UTF-8", "save the file as UTF-8")
-    })?;
     if text.contains('\0') {
         return Err(ReadError::file(name, "there is a NUL character in it", "remove it"));
     }
-    let text = text.trim_start_matches('\u{feff}').to_owned();
-    Ok(tickbound_input::without_raw_quotes(text))
+    Ok(text)
 }

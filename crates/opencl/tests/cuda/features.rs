@@ -318,7 +318,7 @@ fn active_items_of_a_warp_are_a_group() {
                   o[1] = g.shfl(g.thread_rank(), 0) + g.size();\n}\n";
     insta::assert_snapshot!(shown(text), @r"
     o
-       3  2 Integer
+       3  5 Integer
        3  1 Shuffle
        3  3 Integer
        3  store global o 4 items [0]
@@ -446,7 +446,8 @@ fn what_is_not_read_is_refused() {
     };
     let all = [
         "D d; o[d.y] = 1;",
-        "cooperative_groups::thread_group g = cooperative_groups::this_thread_block();\no[g.thread_rank()] = 1;",
+        "cooperative_groups::thread_group g = cooperative_groups::this_thread_block();\n\
+         o[g.thread_rank()] = 1;",
         "float s, c; sincospif(o[0], &s, &c);",
         "for (int i : {1, 2}) o[i] = 1;",
         "int *p = new int[n];",

@@ -206,25 +206,10 @@ impl<'tu> Tree<'_, 'tu> {
         if let (Some(lambda), "()") = (lambda, sign) {
             return self.lambda_call(entity, (lambda, callee), &values[1..]);
         }
-        if let ("()", [object, rest @ ..]) = (sign, &values[..]) {
-            // A lambda of the host that captures nothing; its class has the place of the lambda.
-            let class = callee.get_semantic_parent();
-            let start = class.as_ref().map_or(0, |class| self.text.span(class).start);
-            if object.get_type().is_some_and(stands_for_itself)
-                && self.text.slice(start, start + 2) == "[]"
-                && let Some(definition) = body_of(callee)
-            {
-                let arguments = self.arguments(callee, rest);
-                let bound = std::collections::HashMap::new();
-                let callee = Callee { entity: definition, bound, this: None };
-                return self.call_of(entity, callee, arguments);
-            }
-            let name = class.and_then(|class| class.get_name());
-            if let Some(sign) = name.and_then(|name| renamed(FUNCTORS, &name))
-                && is_vendors(callee)
-            {
-                return self.plain_operator(entity, sign, rest);
-            }
+        if let ("()", [object, rest @ ..]) = (sign, &values[..])
+            && let Some(value) = self.function_object(entity, callee, (object, rest))
+        {
+            return value;
         }
         if is_vendors(callee) || is_implicit(callee) || body_of(callee).is_none() {
             return self.plain_operator(entity, sign, &values);
@@ -237,6 +222,29 @@ impl<'tu> Tree<'_, 'tu> {
         let Some(definition) = body_of(callee) else { return self.unread(entity, "an operator") };
         let bound = self.bindings(entity, &definition);
         self.call_of(entity, Callee { entity: definition, bound, this: None }, arguments)
+    }
+
+    /// A call of a lambda of the host that captures nothing, or of a function object of the vendor.
+    fn function_object(
+        &mut self,
+        entity: &Entity<'tu>,
+        callee: &Entity<'tu>,
+        (object, operands): (&Entity<'tu>, &[Entity<'tu>]),
+    ) -> Option<CExpr> {
+        let class = callee.get_semantic_parent()?;
+        if is_vendors(callee) {
+            let sign = renamed(FUNCTORS, &class.get_name()?)?;
+            return Some(self.plain_operator(entity, sign, operands));
+        }
+        // The class of a lambda has the place where the lambda begins.
+        let start = self.text.span(&class).start;
+        let plain = self.text.slice(start, start + 2) == "[]";
+        let definition = body_of(callee).filter(|_| plain)?;
+        stands_for_itself(object.get_type()?).then(|| {
+            let arguments = self.arguments(callee, operands);
+            let bound = std::collections::HashMap::new();
+            self.call_of(entity, Callee { entity: definition, bound, this: None }, arguments)
+        })
     }
 
     fn plain_operator(

@@ -44,28 +44,15 @@ impl<'tu> Tree<'_, 'tu> {
         arguments: Vec<CExpr>,
     ) -> CExpr {
         let parameters = parameters_of(&callee.entity);
-        let mut passed = Vec::new();
-        let mut ways = Vec::new();
-        let mut object = None;
         let method = callee.entity.get_kind() != EntityKind::LambdaExpr;
-        if let Some(this) = callee.this.take_if(|_| method) {
-            let ty = this.ty.clone();
-            let way = if is_simple(&this) || matches!(this.kind, ExprKind::List(_)) {
-                Passing::Place(this)
-            } else if holds_pointer(&ty) {
-                return self.unread(entity, "a structure that holds pointers");
-            } else if is_place(&this) {
-                passed.push(address_of(this));
-                Passing::Pointer
-            } else {
-                passed.push(this);
-                Passing::Value
-            };
-            object = Some((way, ty));
-        }
-        for (parameter, argument) in parameters.iter().zip(arguments) {
-            let way = self.passing(parameter, &argument);
-            match &way {
+        let this = callee.this.take_if(|_| method);
+        let object = this.as_ref().map(|this| (object_passing(this), this.ty.clone()));
+        let ways = parameters.iter().zip(&arguments).map(|(p, argument)| self.passing(p, argument));
+        let ways: Vec<Passing> = ways.collect();
+        let object_way = object.iter().map(|(way, _)| way);
+        let mut passed = Vec::new();
+        for (way, argument) in object_way.chain(&ways).zip(this.into_iter().chain(arguments)) {
+            match way {
                 Passing::Nothing | Passing::Place(_) => {}
                 Passing::Pointer => passed.push(address_of(argument)),
                 Passing::Value => passed.push(argument),
@@ -74,7 +61,6 @@ impl<'tu> Tree<'_, 'tu> {
                     None => return self.unread(entity, "a structure that holds pointers"),
                 },
             }
-            ways.push(way);
         }
         let refers = is_reference(callee.entity.get_result_type());
         let result = self.expression_type(entity);
@@ -138,21 +124,8 @@ impl<'tu> Tree<'_, 'tu> {
             std::mem::take(&mut self.depth),
         );
         self.cuda.refers = is_reference(callee.entity.get_result_type());
-        let (mut declared, made_alone) = (Vec::new(), object.is_none());
-        match object {
-            Some((Passing::Place(this), _)) => self.cuda.this = Some(this),
-            Some((way, ty)) => {
-                let this =
-                    self.object_parameter(&callee.entity, matches!(way, Passing::Pointer), ty);
-                declared.push(this);
-            }
-            None => {}
-        }
-        let is_value = callee.entity.get_kind() == EntityKind::Constructor && made_alone;
-        let made = is_value.then(|| self.unnamed(&callee.entity, "made", result.clone()));
-        if let Some(made) = &made {
-            self.cuda.this = Some(variable_of(made));
-        }
+        let mut declared = Vec::new();
+        let made = self.object(&callee.entity, object, &result, &mut declared);
         for (parameter, way) in parameters.iter().zip(ways) {
             self.parameter(parameter, way, &mut declared);
         }
@@ -161,11 +134,7 @@ impl<'tu> Tree<'_, 'tu> {
             function.result = result;
         }
         if let Some(made) = made {
-            let at = made.at.clone();
-            let value = CStmtKind::Return(Some(variable_of(&made)));
-            let declared = CStmtKind::Declare(vec![made]);
-            function.body.insert(0, CStmt { kind: declared, at: at.clone() });
-            function.body.push(CStmt { kind: value, at });
+            returning(&mut function, made);
         }
         (self.cuda.bound, self.cuda.this, self.cuda.refers, self.depth) = outer;
         self.cuda.places = places;
@@ -175,16 +144,36 @@ impl<'tu> Tree<'_, 'tu> {
         name
     }
 
-    /// A parameter for the object of a method, or a pointer to it.
-    fn object_parameter(&mut self, method: &Entity<'tu>, pointer: bool, ty: Type) -> CVariable {
-        let ty = match pointer {
-            true => Type::Pointer(AddressSpace::Generic, Box::new(ty)),
-            false => ty,
-        };
-        let variable = self.unnamed(method, "this", ty);
-        let this = if pointer { deref(&variable) } else { variable_of(&variable) };
-        self.cuda.this = Some(this);
-        variable
+    /// What `this` is in a function: a place, or a parameter; in a constructor that is an
+    /// expression the variable that is returned.
+    fn object(
+        &mut self,
+        function: &Entity<'tu>,
+        object: Option<(Passing, Type)>,
+        result: &Type,
+        declared: &mut Vec<CVariable>,
+    ) -> Option<CVariable> {
+        match object {
+            Some((Passing::Place(this), _)) => self.cuda.this = Some(this),
+            Some((Passing::Pointer, ty)) => {
+                let pointer = Type::Pointer(AddressSpace::Generic, Box::new(ty));
+                let variable = self.unnamed(function, "this", pointer);
+                self.cuda.this = Some(deref(&variable));
+                declared.push(variable);
+            }
+            Some((_, ty)) => {
+                let variable = self.unnamed(function, "this", ty);
+                self.cuda.this = Some(variable_of(&variable));
+                declared.push(variable);
+            }
+            None if function.get_kind() == EntityKind::Constructor => {
+                let made = self.unnamed(function, "made", result.clone());
+                self.cuda.this = Some(variable_of(&made));
+                return Some(made);
+            }
+            None => {}
+        }
+        None
     }
 
     /// A private variable that the source does not declare.
@@ -355,6 +344,26 @@ pub(super) fn is_simple(e: &CExpr) -> bool {
         ExprKind::Unary(UnaryOp::Deref, pointer) => matches!(pointer.kind, ExprKind::Variable(..)),
         _ => false,
     }
+}
+
+/// How a method gets its object. One that is no place is a value of its own.
+fn object_passing(this: &CExpr) -> Passing {
+    match this.kind {
+        _ if is_simple(this) || matches!(this.kind, ExprKind::List(_)) => {
+            Passing::Place(this.clone())
+        }
+        _ if holds_pointer(&this.ty) => Passing::Members,
+        _ if is_place(this) => Passing::Pointer,
+        _ => Passing::Value,
+    }
+}
+
+/// Makes the body of a constructor a function that returns what it constructs.
+fn returning(function: &mut CFunction, made: CVariable) {
+    let at = made.at.clone();
+    let value = CStmtKind::Return(Some(variable_of(&made)));
+    function.body.insert(0, CStmt { kind: CStmtKind::Declare(vec![made]), at: at.clone() });
+    function.body.push(CStmt { kind: value, at });
 }
 
 /// Whether an expression is a place in memory that has to be computed.

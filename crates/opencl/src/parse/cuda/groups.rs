@@ -84,11 +84,8 @@ impl<'tu> Tree<'_, 'tu> {
                 self.in_dimension(entity, "get_global_size", 0)
             }
             (GroupKind::Grid, "sync") => self.unread(entity, "a barrier of all groups"),
-            // Those below the item among the bits of all that are active.
             (GroupKind::Active, "thread_rank" | "size" | "num_threads") => {
-                let one = self.with_kind(entity, ExprKind::Int(1), INT);
-                let active = self.warp_function(entity, "ballot", vec![one]);
-                self.plain_call(entity, "popcount", vec![active])
+                self.active_items(entity, name == "thread_rank")
             }
             (GroupKind::Active, "sync") => self.plain_call(entity, "__syncwarp", Vec::new()),
             (GroupKind::Active, "shfl" | "shfl_down" | "any" | "ballot") => {
@@ -99,6 +96,20 @@ impl<'tu> Tree<'_, 'tu> {
             (GroupKind::Tile(items), _) => self.tile_function(entity, (items, name), arguments),
             _ => self.unread(entity, format!("`{name}` of a cooperative group")),
         }
+    }
+
+    /// How many items of a warp are active, or how many of those are below this one: bits of
+    /// `ballot(1)`, or of `ballot(1) & ((1 << lane) - 1)`.
+    fn active_items(&mut self, entity: &Entity<'tu>, below: bool) -> CExpr {
+        let one = self.with_kind(entity, ExprKind::Int(1), INT);
+        let mut active = self.warp_function(entity, "ballot", vec![one.clone()]);
+        if below {
+            let lane = self.plain_call(entity, "get_sub_group_local_id", Vec::new());
+            let bit = self.combined(entity, CBinaryOp::Shl, one.clone(), lane);
+            let bits = self.combined(entity, CBinaryOp::Sub, bit, one);
+            active = self.combined(entity, CBinaryOp::BitAnd, active, bits);
+        }
+        self.plain_call(entity, "popcount", vec![active])
     }
 
     /// A method of some items of a warp.
