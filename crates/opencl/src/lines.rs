@@ -30,6 +30,11 @@ pub(crate) fn quote(name: &str) -> String {
     quoted
 }
 
+/// Whether a header is of a library of templates, which are not read: megabytes of text.
+pub(crate) fn is_library(wanted: &str) -> bool {
+    wanted.split('/').any(|part| matches!(part, "cub" | "cub.cuh" | "thrust" | "cutlass" | "cute"))
+}
+
 /// The name in `#include "name"` or `#include <name>`.
 pub fn include_name(line: &str) -> Option<&str> {
     let (rest, end) = match behind_directive(line, "include")?.split_at_checked(1)? {

@@ -21,25 +21,13 @@ use crate::cuda::UNKNOWN;
 use crate::domain::{self, one_of};
 use crate::draft::Draft;
 use crate::error::ProposeError;
-use crate::macros::{conversions, declare, hosted, joined, vector};
+use crate::macros::{DIVISION, conversions, declare, hosted, joined, undefined, vector};
 use crate::names::{few, reserved};
 
 /// Most rounds of compiling and naming what is missing.
 const MAX_ROUNDS: usize = 16;
 /// Values that are tried for a macro, besides those of its domain.
 const TRIED: [i64; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512];
-
-/// How the error begins that a name in `#if` has no value, which counts as 0.
-pub(crate) const DIVISION: &str = "division by zero in #if";
-
-/// Macros that `#if` computes with and that nothing defines.
-pub(crate) fn undefined(outline: &Outline) -> Vec<String> {
-    let open = outline
-        .macros
-        .iter()
-        .filter(|(name, m)| m.valued && !m.defined && m.default.is_none() && !reserved(name));
-    open.map(|(name, _)| name.clone()).collect()
-}
 
 /// Compiles until nothing is missing. Gives back the kernels.
 pub(crate) fn until_it_compiles(

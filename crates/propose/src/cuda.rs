@@ -16,10 +16,9 @@ use tickbound_opencl::reading::{By, KernelSignature, SourceLaunch};
 use tickbound_opencl::steps::{SymbolExpr, has_name};
 use tickbound_opencl::{ReadError, ReaderSetup, Symbol, cuda, extract};
 
-use crate::compile::{DIVISION, undefined};
 use crate::compiler::request;
 use crate::draft::Draft;
-use crate::macros::domain_of;
+use crate::macros::{DIVISION, domain_of, undefined};
 use crate::names::{Role, role};
 use crate::share::in_brackets;
 

@@ -254,6 +254,18 @@ fn unchanged(draft: &mut Draft, name: &str) {
     draft.define(name, "");
 }
 
+/// How the error begins that a name in `#if` has no value, which counts as 0.
+pub(crate) const DIVISION: &str = "division by zero in #if";
+
+/// Macros that `#if` computes with and that nothing defines.
+pub(crate) fn undefined(outline: &Outline) -> Vec<String> {
+    let open = outline
+        .macros
+        .iter()
+        .filter(|(name, m)| m.valued && !m.defined && m.default.is_none() && !reserved(name));
+    open.map(|(name, _)| name.clone()).collect()
+}
+
 /// Makes macros of names without a declaration. False if nothing is new.
 pub(crate) fn declare(
     draft: &mut Draft,

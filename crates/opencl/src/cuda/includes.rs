@@ -6,8 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::lines::{include_name, quote};
-use crate::preprocess::is_library;
+use crate::lines::{include_name, is_library, quote};
 
 /// Most files in the place of `#include` lines, those inside others counted again.
 const MAX_FILES: usize = 1024;

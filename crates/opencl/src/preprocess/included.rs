@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 
 use crate::ast::SourcePlace;
 use crate::error::ReadError;
-use crate::lines::include_name;
+use crate::lines::{include_name, is_library};
 
 /// The texts of all files that `text` includes, and that those include, by the names in their
 /// `#include` lines, if they are found in `folders`. `name` is the text's file in messages.
@@ -44,11 +44,6 @@ pub fn included(
         }
     }
     Ok(found)
-}
-
-/// Whether a header is of a library of templates, which are not read: megabytes of text.
-pub(crate) fn is_library(wanted: &str) -> bool {
-    wanted.split('/').any(|part| matches!(part, "cub" | "cub.cuh" | "thrust" | "cutlass" | "cute"))
 }
 
 fn read(path: &Path) -> Result<String, String> {

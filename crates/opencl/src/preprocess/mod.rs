@@ -40,7 +40,6 @@ pub use included::included;
 use together::Copies;
 
 pub(crate) use declared::DECLARED;
-pub(crate) use included::is_library;
 pub(crate) use text::SYMBOLS;
 pub use unroll::Said;
 

@@ -346,7 +346,7 @@ pub(super) fn is_simple(e: &CExpr) -> bool {
     }
 }
 
-/// How a method gets its object. One that is no place is a value of its own.
+/// How a method gets its object. One that is no place is passed by its value.
 fn object_passing(this: &CExpr) -> Passing {
     match this.kind {
         _ if is_simple(this) || matches!(this.kind, ExprKind::List(_)) => {
