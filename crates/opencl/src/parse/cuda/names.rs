@@ -27,9 +27,8 @@ const SAME: &str = "\
     __uint_as_float=as_float __double_as_longlong=as_long __longlong_as_double=as_double \
     __half_as_ushort=as_ushort __ushort_as_half=as_half \
     __bfloat16_as_ushort=as_ushort __ushort_as_bfloat16=as_half rcbrt=cbrt normcdf=erfc \
-    erfinv=erfc \
-    erfcinv=erfc erfcx=erfc rhypot=hypot lround=round llrint=rint lrint=rint nearbyint=rint \
-    finite=isfinite __isnan=isnan __isinf=isinf norm3df=length rnorm3df=length \
+    erfinv=erfc erfcinv=erfc erfcx=erfc rhypot=hypot lround=round llrint=rint lrint=rint \
+    nearbyint=rint finite=isfinite __isnan=isnan __isinf=isinf norm3df=length rnorm3df=length \
     __pipeline_commit=mem_fence __pipeline_wait_prior=mem_fence \
     __threadfence=mem_fence __threadfence_block=mem_fence __threadfence_system=mem_fence \
     cudaGridDependencySynchronize=mem_fence cudaTriggerProgrammaticLaunchCompletion=mem_fence \
