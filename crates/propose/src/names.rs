@@ -104,9 +104,14 @@ pub fn small(name: &str) -> Option<i64> {
     SMALL.iter().find(|(names, _)| names.split(' ').any(has)).map(|(_, value)| *value)
 }
 
-/// Whether a name is one of compilers.
+/// How names of vendors' programs and libraries begin.
+const VENDORS: [&str; 9] =
+    ["CU", "HIP_", "MUSA", "ROCM", "NPP_", "NCCL", "RCCL", "THRUST_", "CCCL"];
+
+/// Whether a name is one of compilers, or of a version of a vendor's program or library.
 pub(crate) fn reserved(name: &str) -> bool {
-    ["__", "cl_", "CL_"].iter().any(|start| name.starts_with(start))
+    let starts = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+    starts(&["__", "cl_", "CL_", "UINTPTR_"]) || name.contains("_VER") && starts(&VENDORS)
 }
 
 /// Whether a number of this name may be how far rows are apart.
@@ -167,6 +172,13 @@ pub(crate) fn few(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_vendors() {
+        let vendors = ["__CUDA_ARCH__", "CUDART_VERSION", "CUBLAS_VER_MAJOR", "UINTPTR_MAX"];
+        assert!(vendors.into_iter().all(reserved));
+        assert!(!["VERSION", "KERNEL_VERSION", "CUTOFF", "HIP_TILE"].into_iter().any(reserved));
+    }
 
     #[test]
     fn roles() {
