@@ -30,9 +30,9 @@ pub(crate) fn quote(name: &str) -> String {
     quoted
 }
 
-/// Whether a header is of a library of templates, which are not read: megabytes of text.
+/// Whether a header is one of CUB: megabytes of templates, which are not read.
 pub(crate) fn is_library(wanted: &str) -> bool {
-    wanted.split('/').any(|part| matches!(part, "cub" | "cub.cuh" | "thrust" | "cutlass" | "cute"))
+    wanted.ends_with(".cuh") && wanted.split('/').any(|part| matches!(part, "cub" | "cub.cuh"))
 }
 
 /// The name in `#include "name"` or `#include <name>`.

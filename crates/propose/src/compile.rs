@@ -210,19 +210,20 @@ impl Compiler<'_> {
         let class = class.split('<').next().unwrap_or_default();
         let class = class.rsplit("::").next().unwrap_or_default();
         let called = what.starts_with("called object type");
+        let has_members = what.starts_with("member reference base");
+        if class.is_empty() && !called && !has_members {
+            return false;
+        }
         let texts = |name: &str, value: &Value| {
             let is_float = value.get("text").is_some_and(|text| text == "float");
-            let lanes = self.outline.lanes(name);
-            match () {
-                () if *value == UNKNOWN => self.outline.arguments_of(class),
-                () if is_float && called && self.outline.is_functor(name) => {
-                    vec!["std::plus<void>".to_owned()]
-                }
-                () if is_float && what.starts_with("member reference base") && lanes > 1 => {
-                    vec![vector("float", lanes)]
-                }
-                () => Vec::new(),
+            if !class.is_empty() && *value == UNKNOWN {
+                return self.outline.arguments_of(class);
             }
+            if called && is_float && self.outline.is_functor(name) {
+                return vec!["std::plus<void>".to_owned()];
+            }
+            let lanes = if has_members && is_float { self.outline.lanes(name) } else { 1 };
+            if lanes > 1 { vec![vector("float", lanes)] } else { Vec::new() }
         };
         let all = draft.defines.iter().flat_map(|(name, value)| {
             let texts = texts(name, value).into_iter().unique();

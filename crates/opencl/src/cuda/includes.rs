@@ -85,8 +85,7 @@ impl Inlined<'_> {
 
     fn put(&mut self, path: &Path, text: &mut String, depth: usize) {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let Ok(bytes) = tickbound_input::bytes(&path) else { return };
-        let source = String::from_utf8_lossy(&bytes);
+        let Ok(source) = tickbound_input::source(&path) else { return };
         // A file may be reached by several paths.
         let own = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
         if self.once.contains(&own) || depth > 64 {

@@ -50,8 +50,7 @@ fn read(path: &Path) -> Result<String, String> {
     if !path.is_file() {
         return Err("this is no regular file".to_owned());
     }
-    let bytes = tickbound_input::bytes(path).map_err(|error| error.to_string())?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    tickbound_input::source(path).map_err(|error| error.to_string())
 }
 
 /// Line numbers, from 1, and names of `#include "name"` and `#include <name>`.

@@ -162,8 +162,7 @@ impl<'tu> Tree<'_, 'tu> {
         }
         let Some(definition) = body_of(callee) else { return self.unread(entity, "a method") };
         let arguments = self.arguments(callee, operands.get(1..).unwrap_or_default());
-        let bound = std::collections::HashMap::new();
-        self.call_of(entity, Callee { entity: definition, bound, this: None }, arguments)
+        self.call_of(entity, Callee::new(definition, None), arguments)
     }
 
     pub(super) fn method_of(
@@ -179,9 +178,7 @@ impl<'tu> Tree<'_, 'tu> {
             return self.unread(entity, format!("the method `{name}`"));
         };
         // Parameters of its class are numbers, as the text depends on them.
-        let bound = std::collections::HashMap::new();
-        let callee = Callee { entity: definition, bound, this: Some(object) };
-        self.call_of(entity, callee, arguments)
+        self.call_of(entity, Callee::new(definition, Some(object)), arguments)
     }
 
     /// An operator that is a function: of the vendor as that of the language, others as calls.
@@ -242,8 +239,7 @@ impl<'tu> Tree<'_, 'tu> {
         let definition = body_of(callee).filter(|_| plain)?;
         stands_for_itself(object.get_type()?).then(|| {
             let arguments = self.arguments(callee, operands);
-            let bound = std::collections::HashMap::new();
-            self.call_of(entity, Callee { entity: definition, bound, this: None }, arguments)
+            self.call_of(entity, Callee::new(definition, None), arguments)
         })
     }
 

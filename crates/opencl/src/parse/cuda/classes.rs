@@ -98,7 +98,8 @@ impl<'tu> Tree<'_, 'tu> {
         let object = variable_of(&variable);
         let call = self.method_of(&init, &callee, object, &operands(&init));
         let none = self.with_kind(&init, ExprKind::Int(0), INT);
-        let done = self.unnamed(entity, &format!("{}_constructed", variable.name), INT);
+        let done =
+            self.unnamed(variable.at.clone(), &format!("{}_constructed", variable.name), INT);
         let value = self.sequence(&init, vec![CExpr { ty: Type::Void, ..call }, none]);
         all.extend([variable, CVariable { init: Some(value), ..done }]);
         true
@@ -116,8 +117,7 @@ impl<'tu> Tree<'_, 'tu> {
         if unreadable(&ty).is_some() || holds_pointer(&ty) {
             return self.unread(entity, "a constructor");
         }
-        let bound = std::collections::HashMap::new();
-        self.call_of(entity, Callee { entity: constructor, bound, this: None }, arguments)
+        self.call_of(entity, Callee::new(constructor, None), arguments)
     }
 
     /// What a constructor gives to members before its body: `: x(a), y(b)`.
@@ -214,16 +214,7 @@ impl<'tu> Tree<'_, 'tu> {
     ) -> CExpr {
         let at = of.at.clone();
         let Type::Struct(_, fields) = ty else {
-            let id = self.next_id();
-            let variable = CVariable {
-                id,
-                name: name.to_owned(),
-                ty: ty.clone(),
-                space: AddressSpace::Private,
-                read_only: false,
-                init: None,
-                at,
-            };
+            let variable = self.unnamed(at, name, ty.clone());
             let place = variable_of(&variable);
             declared.push(variable);
             return place;

@@ -167,7 +167,8 @@ impl<'tu> Tree<'_, 'tu> {
     /// A variable of program scope that is used.
     fn global(&mut self, declaration: &Entity<'tu>) {
         let known = self.variables.contains_key(&declaration.get_canonical_entity());
-        if !known && is_texture(declaration) {
+        let ty = declaration.get_type();
+        if !known && ty.and_then(texture_reference).is_some() {
             let texture = self.declaration(declaration);
             self.cuda.added.push(CVariable { space: AddressSpace::Private, ..texture });
         } else if !known && !has_shared(declaration) {
@@ -318,10 +319,7 @@ impl<'tu> Tree<'_, 'tu> {
                 if !is_vendors(&declaration) {
                     return self.foreign_layout(ty, &declaration);
                 }
-                match name.as_str() {
-                    "texture" => Some(texture_reference(&ty.get_display_name())),
-                    name => vendors_type(name),
-                }
+                texture_reference(ty).or_else(|| vendors_type(&name))
             }
             TypeKind::Typedef
                 if ["cudaTextureObject_t", "cudaSurfaceObject_t"]
@@ -359,16 +357,11 @@ impl<'tu> Tree<'_, 'tu> {
     }
 }
 
-/// The image that a texture reference is, `texture<float, 2, ..>`.
-fn texture_reference(name: &str) -> Type {
-    let dimensions = name.split(',').nth(1).map_or("1", str::trim);
-    Type::Other(format!("image{}d_t", dimensions.trim_end_matches('>')))
-}
-
-/// Whether a variable is a texture reference, which the host binds to memory.
-fn is_texture(declaration: &Entity<'_>) -> bool {
-    let ty = declaration.get_type().map(|ty| ty.get_canonical_type().get_display_name());
-    ty.is_some_and(|ty| ty.starts_with("texture<"))
+/// The image that a reference to a texture is, `texture<float, 2, ..>`; `None` for other types.
+fn texture_reference(ty: clang::Type<'_>) -> Option<Type> {
+    let name = ty.get_canonical_type().get_display_name();
+    let dimensions = name.strip_prefix("texture<")?.split(',').nth(1).map_or("1", str::trim);
+    Some(Type::Other(format!("image{}d_t", dimensions.trim_end_matches('>'))))
 }
 
 /// Whether a variable lies in memory that a kernel accesses.

@@ -7,7 +7,8 @@ use clang::{Entity, EntityKind, TemplateArgument};
 use super::super::state::{Tree, operands};
 use super::cursors::{is_global, is_reference, parameters_of, stands_for_itself};
 use crate::ast::{
-    AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, Type, UnaryOp,
+    AddressSpace, CExpr, CFunction, CStmt, CStmtKind, CVariable, ExprKind, SourcePlace, Type,
+    UnaryOp,
 };
 use crate::preprocess::DECLARED;
 use crate::read::is_pure;
@@ -19,6 +20,13 @@ pub(super) struct Callee<'tu> {
     pub(super) bound: HashMap<String, CExpr>,
     /// The object of a method.
     pub(super) this: Option<CExpr>,
+}
+
+impl<'tu> Callee<'tu> {
+    /// A function whose template, if any, has no parameters that are open.
+    pub(super) fn new(entity: Entity<'tu>, this: Option<CExpr>) -> Callee<'tu> {
+        Callee { entity, bound: HashMap::new(), this }
+    }
 }
 
 /// How a parameter gets its argument.
@@ -153,21 +161,22 @@ impl<'tu> Tree<'_, 'tu> {
         result: &Type,
         declared: &mut Vec<CVariable>,
     ) -> Option<CVariable> {
+        let at = self.at(function);
         match object {
             Some((Passing::Place(this), _)) => self.cuda.this = Some(this),
             Some((Passing::Pointer, ty)) => {
                 let pointer = Type::Pointer(AddressSpace::Generic, Box::new(ty));
-                let variable = self.unnamed(function, "this", pointer);
+                let variable = self.unnamed(at, "this", pointer);
                 self.cuda.this = Some(deref(&variable));
                 declared.push(variable);
             }
             Some((_, ty)) => {
-                let variable = self.unnamed(function, "this", ty);
+                let variable = self.unnamed(at, "this", ty);
                 self.cuda.this = Some(variable_of(&variable));
                 declared.push(variable);
             }
             None if function.get_kind() == EntityKind::Constructor => {
-                let made = self.unnamed(function, "made", result.clone());
+                let made = self.unnamed(at, "made", result.clone());
                 self.cuda.this = Some(variable_of(&made));
                 return Some(made);
             }
@@ -177,7 +186,7 @@ impl<'tu> Tree<'_, 'tu> {
     }
 
     /// A private variable that the source does not declare.
-    pub(super) fn unnamed(&mut self, at: &Entity<'tu>, name: &str, ty: Type) -> CVariable {
+    pub(super) fn unnamed(&mut self, at: SourcePlace, name: &str, ty: Type) -> CVariable {
         CVariable {
             id: self.next_id(),
             name: name.to_owned(),
@@ -185,7 +194,7 @@ impl<'tu> Tree<'_, 'tu> {
             space: AddressSpace::Private,
             read_only: false,
             init: None,
-            at: self.at(at),
+            at,
         }
     }
 
@@ -346,7 +355,7 @@ pub(super) fn is_simple(e: &CExpr) -> bool {
     }
 }
 
-/// How a method gets its object. One that is no place is passed by its value.
+/// How a method gets its object. An object that is not in memory is passed by value.
 fn object_passing(this: &CExpr) -> Passing {
     match this.kind {
         _ if is_simple(this) || matches!(this.kind, ExprKind::List(_)) => {
